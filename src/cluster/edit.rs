@@ -1,0 +1,172 @@
+//! Edits: each leaves a consistent cluster, or the one it found and an error.
+
+use super::slots::{SlotQueue, check_size};
+use super::{Cluster, Node};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A node that a shrink gave another slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The node.
+    pub name: String,
+    /// Its slot before.
+    pub from: u32,
+    /// Its slot now.
+    pub to: u32,
+}
+
+impl Cluster {
+    /// Adds a node in the slot at the head of the queue, which is returned. (A slot named by the node must be that one.)
+    ///
+    /// # Errors
+    /// A name, weight or zone that cannot be; no inactive slot left.
+    pub fn add(&mut self, mut node: Node) -> Result<u32> {
+        node.check(self.algorithm)?;
+        let Some((head, _)) = self.slots.queue.ranges().next() else {
+            return Err(Error::invalid(
+                format!("no slot is left for {:?}: all {} are taken", node.name(), self.slots.size),
+                "scale the cluster first (`rehome cluster scale` doubles the slots and moves half of all keys)",
+            ));
+        };
+        if node.slot.is_some_and(|slot| slot != head) {
+            return Err(Error::invalid(
+                format!("node {:?} cannot choose its slot: the next of the queue is {head}", node.name()),
+                "add it without a slot",
+            ));
+        }
+        node.slot = Some(head);
+        let weighted = self.weighted || node.weight != 1.0;
+        self.nodes.push(node);
+        if let Err(error) = self.index_last() {
+            self.nodes.pop();
+            return Err(error);
+        }
+        self.weighted = weighted;
+        self.slots.queue.pop();
+        Ok(head)
+    }
+
+    /// Removes nodes, in the order given: each one's slot goes to the tail of the queue.
+    ///
+    /// # Errors
+    /// A name that no node has, or one named twice. Nothing is changed then.
+    pub fn remove<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        let mut leaving = vec![false; self.nodes.len()];
+        let mut freed = Vec::new();
+        for name in names {
+            let position = self.find(name)?;
+            if std::mem::replace(&mut leaving[position], true) {
+                return Err(Error::invalid(format!("node {name:?} is named twice"), "name each node once"));
+            }
+            freed.extend(self.nodes[position].slot);
+        }
+        let mut position = 0;
+        self.nodes.retain(|_| {
+            position += 1;
+            !leaving[position - 1]
+        });
+        for slot in freed {
+            self.slots.queue.push(slot);
+        }
+        self.index_names()
+    }
+
+    /// Marks a node up or down. A node that is down keeps its slot and gets no keys. Returns whether that changed it.
+    ///
+    /// # Errors
+    /// A name that no node has.
+    pub fn set_up(&mut self, name: &str, up: bool) -> Result<bool> {
+        let position = self.find(name)?;
+        Ok(std::mem::replace(&mut self.nodes[position].up, up) != up)
+    }
+
+    /// Sets a node's weight. The cluster is weighted from its first weight other than 1 on. Returns the weight before.
+    ///
+    /// # Errors
+    /// A name that no node has, or a weight the algorithm does not take.
+    pub fn set_weight(&mut self, name: &str, weight: f64) -> Result<f64> {
+        let position = self.find(name)?;
+        self.nodes[position].clone().with_weight(weight).check(self.algorithm)?;
+        self.weighted |= weight != 1.0;
+        Ok(std::mem::replace(&mut self.nodes[position].weight, weight))
+    }
+
+    /// Doubles the number of slots; the new ones join the tail of the queue, ascending. Moves half of all keys.
+    ///
+    /// # Errors
+    /// If there would be more slots than the algorithm takes.
+    pub fn scale(&mut self) -> Result<()> {
+        let size = self.slots.size;
+        let doubled = check_size(self.algorithm.layout, u64::from(size) * 2)?;
+        self.slots.queue.push_range(size, doubled - 1);
+        self.slots.size = doubled;
+        Ok(())
+    }
+
+    /// Halves the number of slots: the queue is rebuilt, ascending, from the inactive slots of the lower half, and the
+    /// nodes of the upper half take its head in ascending order of their old slots. Returns those nodes.
+    ///
+    /// # Errors
+    /// An odd number of slots, one slot, or more nodes than would fit. Nothing is changed then.
+    pub fn shrink(&mut self) -> Result<Vec<Moved>> {
+        let size = self.slots.size;
+        let half = size / 2;
+        if !size.is_multiple_of(2) {
+            return Err(Error::invalid(format!("{size} slots cannot be halved"), "shrink needs an even number"));
+        }
+        if self.nodes.len() as u64 > u64::from(half) {
+            return Err(Error::invalid(
+                format!("{} nodes do not fit into {half} slots", self.nodes.len()),
+                "remove nodes first",
+            ));
+        }
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+        order.sort_unstable_by_key(|position| self.nodes[*position].slot);
+        let lower = order.iter().filter_map(|position| self.nodes[*position].slot).filter(|slot| *slot < half);
+        let mut queue = SlotQueue::fresh(half, lower);
+        let mut moved = Vec::new();
+        for position in order {
+            let node = &mut self.nodes[position];
+            let Some(from) = node.slot.filter(|slot| *slot >= half) else { continue };
+            // There are at most `half` nodes, so the queue lasts.
+            let Some(to) = queue.pop() else { continue };
+            node.slot = Some(to);
+            moved.push(Moved { name: node.name.to_string(), from, to });
+        }
+        self.slots.size = half;
+        self.slots.queue = queue;
+        Ok(moved)
+    }
+
+    /// The position of a node that must exist.
+    fn find(&self, name: &str) -> Result<usize> {
+        self.position(name).ok_or_else(|| {
+            let suggestion = self
+                .nodes
+                .iter()
+                .filter(|node| node.name().len().abs_diff(name.len()) <= 2)
+                .map(|node| (strsim::levenshtein(name, node.name()), node.name()))
+                .min()
+                .filter(|(far, _)| *far <= 2)
+                .map(|(_, closest)| closest.to_owned());
+            ErrorKind::UnknownNode { name: name.to_owned(), suggestion }.into()
+        })
+    }
+
+    /// Enters the last node into the index of names.
+    fn index_last(&mut self) -> Result<()> {
+        let Some((node, others)) = self.nodes.split_last() else { return Ok(()) };
+        let position = u32::try_from(others.len()).map_err(|_| Error::invalid("too many nodes", "the most is 2^32 - 2"))?;
+        match self.by_hash.entry(crate::hash::node_hash(node.name())) {
+            std::collections::hash_map::Entry::Vacant(free) => {
+                free.insert(position);
+                Ok(())
+            }
+            std::collections::hash_map::Entry::Occupied(held) => Err(ErrorKind::DuplicateNode {
+                first: others[*held.get() as usize].name.to_string(),
+                second: node.name.to_string(),
+            }
+            .into()),
+        }
+    }
+}

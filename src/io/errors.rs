@@ -1,0 +1,106 @@
+//! Errors of the libraries beneath, as errors of ours that keep the kind of a failed read or write.
+
+use std::error::Error as StdError;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+
+use arrow_schema::ArrowError;
+use parquet::errors::ParquetError;
+
+use crate::error::{Error, ErrorKind};
+
+/// The failed read or write at the root of an error, with its own kind, if that is what it comes from.
+fn io_root(error: &(dyn StdError + 'static)) -> Option<io::Error> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let io = match error.downcast_ref::<ArrowError>() {
+            Some(ArrowError::IoError(_, io)) => Some(io),
+            _ => error.downcast_ref::<io::Error>(),
+        };
+        if let Some(io) = io {
+            // A wrapper made by a library hides the system's own error one level down.
+            if let Some(inner) = io.get_ref().and_then(|inner| io_root(inner)) {
+                return Some(inner);
+            }
+            return Some(copy(io));
+        }
+        next = match error.downcast_ref::<ParquetError>() {
+            Some(ParquetError::External(inner)) => Some(inner.as_ref()),
+            _ => error.source(),
+        };
+    }
+    None
+}
+
+/// The same error once more: `io::Error` cannot be cloned.
+fn copy(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+/// A failed write: of the system where one is at the root, or else of the encoder.
+pub(super) fn writing(name: &Path, error: &(dyn StdError + 'static)) -> Error {
+    match io_root(error) {
+        Some(source) => Error::io("write", name, source),
+        None => Error::io("write", name, io::Error::other(error.to_string())),
+    }
+}
+
+/// A failed read of a Parquet file: of the system, or because the file is none.
+pub(super) fn reading_parquet(error: &(dyn StdError + 'static)) -> Error {
+    match io_root(error) {
+        Some(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
+            ErrorKind::Io { action: "read", source }.into()
+        }
+        _ => syntax(format!("not a readable Parquet file ({error}): check that it is complete and is Parquet")),
+    }
+}
+
+/// Does a piece of reading a Parquet file. The library panics over some files whose parts contradict each other; such a
+/// file is an error like any other, and its reader is not used again.
+pub(super) fn read_parquet<T, E: StdError + 'static>(work: impl FnOnce() -> Result<T, E>) -> crate::error::Result<T> {
+    match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(|error| reading_parquet(&error)),
+        Err(_) => Err(reading_parquet(&ParquetError::General("its parts contradict each other".into()))),
+    }
+}
+
+/// A file is not what its format says.
+pub(super) fn syntax(message: impl Into<String>) -> Error {
+    ErrorKind::Syntax { message: message.into() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_pipe_is_found_under_every_wrapper() {
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let name = Path::new("out");
+        assert!(writing(name, &broken()).is_broken_pipe());
+        assert!(writing(name, &ParquetError::from(broken())).is_broken_pipe());
+        assert!(writing(name, &ParquetError::from(ArrowError::from(broken()))).is_broken_pipe());
+        assert!(writing(name, &ArrowError::from(broken())).is_broken_pipe());
+        assert!(writing(name, &ArrowError::from_external_error(Box::new(broken()))).is_broken_pipe());
+        assert!(writing(name, &io::Error::other(ParquetError::from(broken()))).is_broken_pipe());
+        assert!(!writing(name, &ParquetError::General("no".into())).is_broken_pipe());
+    }
+
+    #[test]
+    fn a_panic_of_the_parquet_library_is_an_error() {
+        let result = read_parquet::<(), ParquetError>(|| panic!("on purpose"));
+        assert!(result.unwrap_err().to_string().starts_with("not a readable Parquet file ("));
+    }
+
+    #[test]
+    fn the_systems_words_are_kept() {
+        let full = io::Error::from_raw_os_error(28);
+        let text = writing(Path::new("out.csv"), &ParquetError::from(full)).to_string();
+        assert!(text.starts_with("out.csv: cannot write: "), "{text}");
+        assert!(text.contains("No space left") || text.contains("28"), "{text}");
+    }
+}

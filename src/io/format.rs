@@ -1,0 +1,153 @@
+//! The file formats by name and by file extension.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// A format that keys are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InputFormat {
+    /// One key a line.
+    Lines,
+    /// Separated fields, with quotes as in RFC 4180.
+    Csv,
+    /// An Apache Parquet file.
+    Parquet,
+}
+
+impl InputFormat {
+    /// Every input format.
+    pub const ALL: [Self; 3] = [Self::Lines, Self::Csv, Self::Parquet];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lines => "lines",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// The format that the name of a file tells, if it tells one (a name without an extension tells lines).
+    pub fn of_path(path: &Path) -> Option<Self> {
+        match extension(path).as_deref() {
+            None | Some("txt" | "lines" | "keys") => Some(Self::Lines),
+            Some("csv" | "tsv") => Some(Self::Csv),
+            Some("parquet" | "pq") => Some(Self::Parquet),
+            Some(_) => None,
+        }
+    }
+}
+
+/// A format that results are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutputFormat {
+    /// Comma-separated values with a header line.
+    Csv,
+    /// One JSON object a line.
+    JsonLines,
+    /// An Apache Parquet file.
+    Parquet,
+}
+
+impl OutputFormat {
+    /// Every output format.
+    pub const ALL: [Self; 3] = [Self::Csv, Self::JsonLines, Self::Parquet];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::JsonLines => "jsonl",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// The format that the name of a file tells, if it tells one.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        match extension(path)?.as_str() {
+            "csv" => Some(Self::Csv),
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
+            "parquet" | "pq" => Some(Self::Parquet),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for InputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for OutputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for InputFormat {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+            Error::invalid(
+                format!("unknown input format {name:?}"),
+                format!("use one of {}", Self::ALL.map(Self::name).join(", ")),
+            )
+        })
+    }
+}
+
+impl FromStr for OutputFormat {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+            Error::invalid(
+                format!("unknown output format {name:?}"),
+                format!("use one of {}", Self::ALL.map(Self::name).join(", ")),
+            )
+        })
+    }
+}
+
+/// The extension of a file name in lower case.
+pub(super) fn extension(path: &Path) -> Option<String> {
+    path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip_and_unknown_ones_list_the_known() {
+        for format in InputFormat::ALL {
+            assert_eq!(format.to_string().parse::<InputFormat>().unwrap(), format);
+        }
+        for format in OutputFormat::ALL {
+            assert_eq!(format.to_string().parse::<OutputFormat>().unwrap(), format);
+        }
+        let error = "xls".parse::<InputFormat>().unwrap_err().to_string();
+        assert!(error.contains("lines, csv, parquet"), "{error}");
+        assert!("xls".parse::<OutputFormat>().unwrap_err().to_string().contains("csv, jsonl, parquet"));
+    }
+
+    #[test]
+    fn extensions_tell_formats() {
+        let input = |name: &str| InputFormat::of_path(Path::new(name));
+        assert_eq!(input("a.CSV"), Some(InputFormat::Csv));
+        assert_eq!(input("a.tsv"), Some(InputFormat::Csv));
+        assert_eq!(input("a.pq"), Some(InputFormat::Parquet));
+        assert_eq!(input("dir.d/keys"), Some(InputFormat::Lines));
+        assert_eq!(input("a.keys"), Some(InputFormat::Lines));
+        assert_eq!(input("a.dat"), None);
+        let output = |name: &str| OutputFormat::of_path(Path::new(name));
+        assert_eq!(output("x/a.ndjson"), Some(OutputFormat::JsonLines));
+        assert_eq!(output("a.parquet"), Some(OutputFormat::Parquet));
+        assert_eq!(output("a"), None);
+    }
+}

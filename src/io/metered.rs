@@ -1,0 +1,91 @@
+//! A reader that counts what passes through it, for progress bars, line numbers and limits.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The longest row of a text format: a file that is no text must not fill the memory in search of a newline.
+pub(super) const LONGEST_ROW: usize = 64 << 20;
+
+/// How many bytes of an input have been consumed; clones watch the same input, from any thread.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<AtomicU64>);
+
+impl Progress {
+    /// Bytes consumed so far. For Parquet an estimate: the file's size in proportion to the rows read.
+    pub fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, bytes: u64) {
+        self.0.store(bytes, Ordering::Relaxed);
+    }
+
+    fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+/// What [`Metered`] reads from.
+pub(super) type Bytes = Box<dyn Read + Send>;
+
+/// A reader that counts, refuses rows that never end, and remembers its last block.
+pub(super) struct Metered {
+    inner: Bytes,
+    progress: Progress,
+    /// Bytes read so far, and how many may be read before the next [`allow`](Self::allow).
+    read: u64,
+    allowed: u64,
+    /// The last block, if it is to be remembered.
+    last: Option<Vec<u8>>,
+}
+
+impl Metered {
+    /// Only counts.
+    pub(super) fn new(inner: Bytes, progress: Progress) -> Self {
+        Self { inner, progress, read: 0, allowed: u64::MAX, last: None }
+    }
+
+    /// Also remembers the last block, for [`byte_before`](Self::byte_before), and keeps to what is allowed.
+    pub(super) fn with_memory(inner: Bytes, progress: Progress) -> Self {
+        Self { last: Some(Vec::new()), allowed: LONGEST_ROW as u64, ..Self::new(inner, progress) }
+    }
+
+    /// Allows one more row of [`LONGEST_ROW`] bytes from here on.
+    pub(super) fn allow(&mut self) {
+        self.allowed = self.read + LONGEST_ROW as u64;
+    }
+
+    /// Whether nothing has been read.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.read == 0
+    }
+
+    /// The byte before `position`, if it is in the last block.
+    pub(super) fn byte_before(&self, position: u64) -> Option<u8> {
+        let last = self.last.as_ref()?;
+        let back = usize::try_from(self.read.checked_sub(position)?).ok()?;
+        last.len().checked_sub(back + 1).and_then(|index| last.get(index)).copied()
+    }
+}
+
+impl Read for Metered {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if self.read > self.allowed {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("a row is longer than {} MiB: is a quote never closed?", LONGEST_ROW >> 20),
+            ));
+        }
+        let count = self.inner.read(buf)?;
+        self.progress.add(count);
+        self.read += count as u64;
+        if count > 0
+            && let Some(last) = &mut self.last
+        {
+            last.clear();
+            last.extend_from_slice(&buf[..count]);
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,45 @@
+//! Files: keys come in as lines, CSV or Parquet; results go out as CSV, JSON lines or Parquet.
+//!
+//! Decoders take bytes and know no files; a thin reader feeds them. Every row that cannot be a key is said with its
+//! line (text) or row (Parquet), column, value and reason, and is either the end of the run or counted and passed
+//! over ([`BadRows`]). Chunk sizes never change which rows come out, nor the bytes that are written.
+//!
+//! To add an input format: a file with a type that implements `input::ChunkSource`, an arm in
+//! [`InputFormat`], and an arm in [`open`].
+
+mod atomic;
+mod chunk;
+mod columns;
+mod encode;
+mod encode_cells;
+mod errors;
+mod fault;
+mod format;
+mod input;
+mod key_sink;
+mod lines;
+mod metered;
+mod node_table;
+mod node_table_parquet;
+mod options;
+mod output;
+mod parquet_keys;
+mod parquet_reader;
+mod parquet_writer;
+mod report;
+mod row_sink;
+mod separated;
+#[cfg(test)]
+mod tests;
+
+pub use atomic::{AtomicFile, Target, remove_partial_files};
+pub use chunk::KeyChunk;
+pub use encode::TextEncoder;
+pub use format::{InputFormat, OutputFormat};
+pub use input::{KeyReader, open};
+pub use lines::LineDecoder;
+pub use metered::Progress;
+pub use node_table::{NodeRow, TableFormat, read_node_table, write_node_table};
+pub use options::{BadRows, Blank, ReadOptions, Source};
+pub use output::TableWriter;
+pub use report::RowReport;

@@ -1,0 +1,82 @@
+//! What reading came to: keys, bad rows, and what the first of them were.
+
+use crate::error::BadRow;
+
+/// The number of bad rows that are remembered.
+const REMEMBERED: usize = 10;
+/// The number of text keys that are looked at to tell whether they look like integers.
+const LOOKED_AT: u64 = 10_000;
+
+/// What reading an input came to so far.
+#[derive(Clone, Debug, Default)]
+pub struct RowReport {
+    /// Keys delivered.
+    pub rows: u64,
+    /// Rows that could not be read as keys.
+    pub bad: u64,
+    /// The first bad rows, ten at most.
+    pub first_bad: Vec<BadRow>,
+    /// Whether the keys are text, there is one at least, and the first 10,000 of them all look like integers.
+    pub integer_like: bool,
+    /// Whether the input has no bytes at all, or no rows.
+    pub empty: bool,
+    /// Whether a text key that does not look like an integer was seen among the first.
+    other_text: bool,
+    /// Text keys looked at so far.
+    looked_at: u64,
+}
+
+impl RowReport {
+    /// The report of an input that is empty, or is not.
+    pub(super) fn of(empty: bool) -> Self {
+        Self { empty, ..Self::default() }
+    }
+
+    /// Counts a bad row; `describe` is called if it is one of the first, which are remembered.
+    pub(super) fn bad_row(&mut self, describe: impl FnOnce() -> BadRow) {
+        self.bad += 1;
+        if self.first_bad.len() < REMEMBERED {
+            self.first_bad.push(describe());
+        }
+    }
+
+    /// Whether [`look`](Self::look) would change nothing any more.
+    #[inline]
+    pub(super) fn has_looked(&self) -> bool {
+        self.other_text || self.looked_at >= LOOKED_AT
+    }
+
+    /// Looks at a text key: an optional minus and 1 to 20 digits look like an integer.
+    pub(super) fn look(&mut self, key: &[u8]) {
+        if self.has_looked() {
+            return;
+        }
+        self.looked_at += 1;
+        let digits = key.strip_prefix(b"-").unwrap_or(key);
+        self.other_text = !(1..=20).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit);
+        self.integer_like = !self.other_text;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_told_from_text() {
+        let like = |keys: &[&str]| {
+            let mut report = RowReport::default();
+            keys.iter().for_each(|key| report.look(key.as_bytes()));
+            report.integer_like
+        };
+        assert!(!like(&[]));
+        assert!(like(&["1", "-22", "18446744073709551615"]));
+        assert!(!like(&["1", "-"]));
+        assert!(!like(&["1", ""]));
+        assert!(!like(&["a", "1"]));
+        assert!(!like(&["123456789012345678901"]));
+        let mut many = vec!["7"; 10_000];
+        many.push("x");
+        assert!(like(&many));
+    }
+}

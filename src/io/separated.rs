@@ -1,0 +1,133 @@
+//! Keys of CSV files: one column, with others carried along.
+
+use std::path::Path;
+
+use arrow_schema::{DataType, Field};
+use csv::ByteRecord;
+
+use super::chunk::KeyChunk;
+use super::columns::{Chosen, choose};
+use super::errors::syntax;
+use super::fault::Fault;
+use super::input::ChunkSource;
+use super::metered::Metered;
+use super::options::ReadOptions;
+use super::report::RowReport;
+use super::row_sink::{RowSink, key_field};
+use crate::error::{Error, Result};
+use crate::keys::KeyType;
+
+/// Bytes read at a time.
+const BLOCK: usize = 256 << 10;
+
+/// A CSV file.
+pub(super) struct SeparatedReader {
+    reader: csv::Reader<Metered>,
+    /// The row that was read last.
+    record: ByteRecord,
+    /// Whether `record` is the first row of a file without a header, and is still to be taken in.
+    pending: bool,
+    names: Vec<String>,
+    chosen: Chosen,
+    sink: RowSink,
+}
+
+impl SeparatedReader {
+    /// Reads the header, or the first row where there is none.
+    pub(super) fn new(input: Metered, options: &ReadOptions, delimiter: u8, name: &Path) -> Result<Self> {
+        if matches!(delimiter, b'\n' | b'\r' | b'"') || !delimiter.is_ascii() {
+            return Err(Error::invalid(
+                format!("{:?} cannot separate fields", char::from(delimiter)),
+                "use a comma, a tab, a semicolon or another ASCII character",
+            ));
+        }
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .buffer_capacity(BLOCK)
+            .from_reader(input);
+        let mut record = ByteRecord::new();
+        let found = reader.read_byte_record(&mut record).map_err(|error| reading(name, error))?;
+        if !found && options.header {
+            return Err(syntax("there is no header line: give a file that has one, or pass --no-header"));
+        }
+        let names: Vec<String> = if options.header {
+            record.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect()
+        } else {
+            (1..=record.len()).map(|number| number.to_string()).collect()
+        };
+        let chosen = if found {
+            choose(&names, options)?
+        } else {
+            // No row tells how many columns there are, and none will need them.
+            Chosen { key: 0, kept: Vec::new(), size: None }
+        };
+        let mut sink = RowSink::new(options, chosen.kept.len(), chosen.size.is_some());
+        sink.report_mut().empty = !found;
+        Ok(Self { reader, record, pending: found && !options.header, names, chosen, sink })
+    }
+
+    /// The next row into `record`, if there is one.
+    fn read(&mut self, name: &Path) -> Result<bool> {
+        if std::mem::take(&mut self.pending) {
+            return Ok(true);
+        }
+        self.reader.get_mut().allow();
+        self.reader.read_byte_record(&mut self.record).map_err(|error| reading(name, error))
+    }
+
+    fn take_in(&mut self) -> Result<()> {
+        let Self { reader, record, names, chosen, sink, .. } = self;
+        let line = || line(reader, record);
+        if record.len() != names.len() {
+            let fault = Fault::Fields { found: record.len(), expected: names.len() };
+            return sink.bad_row(line(), (None, None, fault));
+        }
+        let field = |index: usize| (names[index].as_str(), record.get(index).unwrap_or_default());
+        sink.push_row(line, field(chosen.key), chosen.size.map(field), chosen.kept.iter().map(|index| field(*index)))
+    }
+}
+
+/// The line that `record`, the row read last, starts on. (The position that the library gives it is that of the end of
+/// the row before, which is another line after CR LF and before blank lines.)
+pub(super) fn line(reader: &csv::Reader<Metered>, record: &ByteRecord) -> u64 {
+    let after = reader.position();
+    let inside = record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
+    let ended = reader.get_ref().byte_before(after.byte()) == Some(b'\n');
+    after.line().saturating_sub(inside + u64::from(ended)).max(1)
+}
+
+impl ChunkSource for SeparatedReader {
+    fn key_type(&self) -> KeyType {
+        self.sink.key_type()
+    }
+
+    fn key_field(&self) -> Field {
+        key_field(self.key_type())
+    }
+
+    fn kept_fields(&self) -> Vec<Field> {
+        self.chosen.kept.iter().map(|index| Field::new(&self.names[*index], DataType::Utf8, false)).collect()
+    }
+
+    fn report(&self) -> &RowReport {
+        self.sink.report()
+    }
+
+    fn next_chunk(&mut self, name: &Path) -> Result<Option<KeyChunk>> {
+        while !self.sink.is_full() && self.read(name)? {
+            self.take_in()?;
+        }
+        self.sink.take()
+    }
+}
+
+/// A failed read, of the system or of the CSV reader.
+pub(super) fn reading(name: &Path, error: csv::Error) -> Error {
+    let text = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => Error::io("read", name, source),
+        _ => syntax(text),
+    }
+}

@@ -1,0 +1,34 @@
+//! The number of a node inside one placement.
+
+use std::fmt;
+
+/// A node, as its position in [`Cluster::nodes`](crate::Cluster::nodes) of the cluster that was compiled.
+///
+/// Positions of different clusters have nothing to do with each other: match nodes by name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// No node: what a key gets where no node is eligible, and where `dx-crc32c` gives up.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// The node at this position.
+    pub(crate) const fn new(position: u32) -> Self {
+        Self(position)
+    }
+
+    /// The position, or none for [`NONE`](Self::NONE).
+    pub fn index(self) -> Option<usize> {
+        (self != Self::NONE).then_some(self.0 as usize)
+    }
+}
+
+impl fmt::Debug for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index() {
+            Some(index) => write!(f, "NodeId({index})"),
+            None => f.write_str("NodeId::NONE"),
+        }
+    }
+}
