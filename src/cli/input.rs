@@ -1,0 +1,196 @@
+//! Options that say which keys to read and how, and the checks that a cluster asks of them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use rehome::hash::KeyHash;
+use rehome::io::{BadRows, Blank, InputFormat, KeyChunk, KeyReader, ReadOptions, Source, open};
+use rehome::placement::KeyRule;
+use rehome::{Cluster, KeyType, Result};
+
+use super::failure::Failure;
+use super::message;
+use super::progress::Progress;
+
+/// Which keys to read, and how.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// The key file (lines of text, CSV or Parquet), or - for standard input
+    #[arg(value_name = "KEYS")]
+    pub input: PathBuf,
+    /// The format of the key file: lines, csv or parquet (default: by its name, then by its content)
+    #[arg(long, value_name = "FORMAT", value_parser = clap::value_parser!(InputFormat))]
+    pub input_format: Option<InputFormat>,
+    /// The column that holds the keys (default: the only one, or the one named key; without a header, its number)
+    #[arg(long, value_name = "COL")]
+    pub column: Option<String>,
+    /// What the keys are: text, bytes (hexadecimal), u64, i64, u32, i32 or uuid (default: what the cluster file says,
+    /// else text; Parquet columns know their type)
+    #[arg(long, value_name = "TYPE", value_parser = clap::value_parser!(KeyType))]
+    pub key_type: Option<KeyType>,
+    /// A column of sizes in bytes, to be summed up per node
+    #[arg(long, value_name = "COL")]
+    pub size_column: Option<String>,
+    /// The CSV file has no header line; its columns are called 1, 2, ..
+    #[arg(long)]
+    pub no_header: bool,
+    /// What separates CSV fields (default: a comma; a tab in .tsv files)
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// What a blank line of a file of lines is: nothing, or the empty key
+    #[arg(long, value_enum, default_value_t = BlankArg::Skip)]
+    pub blank: BlankArg,
+    /// What a row that is no key does: stop the run, or be skipped and counted (exit code 3)
+    #[arg(long, value_enum, default_value_t = BadRowsArg::Stop)]
+    pub bad_rows: BadRowsArg,
+    /// Rows that go through the stages at once; never changes a result
+    #[arg(long, value_name = "N", hide = true, default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..))]
+    pub chunk_rows: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BlankArg {
+    Skip,
+    Keep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BadRowsArg {
+    Stop,
+    Skip,
+}
+
+fn delimiter(text: &str) -> std::result::Result<u8, String> {
+    match text {
+        "\\t" | "tab" => Ok(b'\t'),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(*byte),
+            _ => Err("a delimiter is one ASCII character other than a quote or a newline, or tab".to_owned()),
+        },
+    }
+}
+
+/// Keys on their way in, with what must be said of them.
+pub(crate) struct Input {
+    pub reader: KeyReader,
+    /// Whether nobody said that the keys are text.
+    guessed_text: bool,
+    name: String,
+}
+
+impl InputArgs {
+    /// Opens the keys for one or two clusters, which must agree with the options on what keys are.
+    pub(crate) fn open(&self, clusters: &[&Cluster], keep: &[String]) -> Result<Input, Failure> {
+        let mut key_types = Vec::new();
+        for cluster in clusters {
+            if let Some((flag, file)) = self.key_type.zip(cluster.key()).filter(|(flag, file)| flag != file) {
+                return Err(Failure::usage(format!(
+                    "--key-type says {flag}, but the cluster file says {file}: leave the option out, or correct the file"
+                )));
+            }
+            key_types.push(self.key_type.or(cluster.key()));
+        }
+        // A side that says nothing reads keys as the other does.
+        let first = key_types.iter().copied().flatten().next();
+        let second = key_types.iter().skip(1).copied().flatten().next().filter(|second| Some(*second) != first);
+        let needs_integers = clusters.iter().find_map(|cluster| needs_integers(cluster));
+        let options = ReadOptions {
+            format: self.input_format,
+            column: self.column.clone(),
+            key_type: first,
+            second_key_type: second,
+            header: !self.no_header,
+            delimiter: self.delimiter,
+            blank: if self.blank == BlankArg::Keep { Blank::Keep } else { Blank::Skip },
+            bad_rows: if self.bad_rows == BadRowsArg::Skip { BadRows::Skip } else { BadRows::Stop },
+            keep: keep.to_vec(),
+            size_column: self.size_column.clone(),
+            max_key: clusters.iter().any(|cluster| cluster.algorithm().keys == KeyRule::Raw32).then_some((
+                u64::from(u32::MAX),
+                "is not in 0..2^32: dx-crc32c takes 32-bit integer keys as they are",
+            )),
+            chunk_rows: self.chunk_rows as usize,
+            ..ReadOptions::default()
+        };
+        let source = Source::from_arg(&self.input);
+        let reader = open(&source, options)?;
+        for key_type in [Some(reader.key_type()), second].into_iter().flatten() {
+            if let Some(who) = needs_integers.filter(|_| !key_type.is_integer()) {
+                let what = format!("{who} takes integer keys, but these are {key_type}");
+                let hint = "pass --key-type u64 (or u32, i64, i32) if they are numbers, or use another cluster";
+                return Err(rehome::Error::invalid(what, hint).in_file(source.to_string()).into());
+            }
+        }
+        let guessed_text = first.is_none() && reader.key_type() == KeyType::Text && reader.format() != InputFormat::Parquet;
+        Ok(Input { reader, guessed_text, name: source.to_string() })
+    }
+}
+
+/// Who in this cluster takes integers only.
+fn needs_integers(cluster: &Cluster) -> Option<&'static str> {
+    if cluster.algorithm().keys == KeyRule::Raw32 {
+        Some(cluster.algorithm().name)
+    } else {
+        (cluster.hash() == KeyHash::Identity).then_some("the identity hash")
+    }
+}
+
+impl Input {
+    /// The chunks, for a stream: moves the bar, and warns as soon as the keys look like something else.
+    pub(crate) fn chunks<'a>(
+        &'a mut self,
+        progress: &'a Progress,
+        quiet: bool,
+    ) -> impl Iterator<Item = Result<KeyChunk>> + Send + 'a {
+        let mut unwarned = self.guessed_text && !quiet;
+        let name = &self.name;
+        let reader = &mut self.reader;
+        std::iter::from_fn(move || {
+            let next = reader.next_chunk().transpose();
+            progress.tick();
+            if unwarned && (next.is_none() || reader.report().rows >= 10_000) {
+                unwarned = false;
+                if reader.report().integer_like {
+                    progress.suspend(|| {
+                        message::warn(&format!(
+                            "{name}: the keys look like integers but are hashed as text; pass --key-type u64 if they are \
+                             integers, or --key-type text to say that they are text"
+                        ));
+                    });
+                }
+            }
+            next
+        })
+    }
+
+    /// Says what was skipped, and that nothing came. Returns how many rows were skipped.
+    pub(crate) fn end(&self, quiet: bool) -> u64 {
+        let report = self.reader.report();
+        if report.empty && !quiet {
+            message::warn(&format!("{}: the input is empty: 0 keys", self.name));
+        }
+        if report.bad > 0 {
+            let rows = if report.bad == 1 { "row was" } else { "rows were" };
+            message::warn(&format!("{}: {} {rows} skipped", self.name, report.bad));
+            for bad in &report.first_bad {
+                message::note(&format!("{}: {bad}", self.name));
+            }
+            if report.bad > report.first_bad.len() as u64 {
+                message::note(&format!("and {} more", report.bad - report.first_bad.len() as u64));
+            }
+        }
+        report.bad
+    }
+}
+
+/// Warns where a placement leaves keys without a node.
+pub(crate) fn warn_unplaced(cluster: &Cluster, name: &str, unplaced: u64, quiet: bool) {
+    if unplaced == 0 || quiet {
+        return;
+    }
+    if cluster.nodes().iter().any(|node| node.is_eligible()) {
+        message::warn(&format!("{unplaced} keys have no node: {} gave up on them ({name})", cluster.algorithm().name));
+    } else {
+        message::warn(&format!("{unplaced} keys have no node: no node of {name} is up with a weight above 0"));
+    }
+}

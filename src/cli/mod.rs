@@ -1,0 +1,133 @@
+//! The command line: one file per verb. Flags become plain data, data becomes objects, errors become exit codes.
+
+mod cluster_edit;
+mod cluster_new;
+mod cluster_show;
+mod count;
+mod failure;
+mod hash;
+mod input;
+mod locate;
+mod message;
+mod pages;
+mod plan;
+mod progress;
+mod run;
+mod timings;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use failure::Failure;
+
+const EXAMPLES: &str = "\
+Examples:
+  rehome cluster new c10.toml --algorithm dx --slots 16 --nodes 10
+  rehome cluster add c10.toml node-10 -o c11.toml
+  rehome locate --cluster c10.toml keys.txt -o nodes.csv
+  rehome plan --from c10.toml --to c11.toml keys.txt -o plan/
+  cat keys.txt | rehome locate --cluster c10.toml - | head
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some rows were skipped.";
+
+/// On which node does each key live, and what moves when the cluster changes?
+#[derive(Debug, Parser)]
+#[command(name = "rehome", version, after_help = EXAMPLES, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Make, show, edit, check and compare cluster files
+    #[command(subcommand)]
+    Cluster(ClusterVerb),
+    /// Print one row per key with its node, or its replicas
+    Locate(locate::LocateArgs),
+    /// Count keys (and bytes) per node
+    Count(count::CountArgs),
+    /// Work out which keys move from one cluster to another
+    Plan(plan::PlanArgs),
+    /// Show the digest and the first probe words of one key
+    Hash(hash::HashArgs),
+    /// Print a completion script for a shell
+    Completions(pages::CompletionsArgs),
+    /// Print the manual page, or write all of them into a directory
+    Man(pages::ManArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum ClusterVerb {
+    /// Make a cluster file
+    New(cluster_new::NewArgs),
+    /// Show a cluster, its nodes and what its placement costs
+    Show(cluster_show::ShowArgs),
+    /// Add nodes
+    Add(cluster_edit::AddArgs),
+    /// Remove nodes for good: their slots go to the end of the queue
+    Remove(cluster_edit::NamesArgs),
+    /// Mark nodes as up
+    Up(cluster_edit::NamesArgs),
+    /// Mark nodes as down: they keep their slots and get no keys
+    Down(cluster_edit::NamesArgs),
+    /// Set weights
+    Weight(cluster_edit::WeightArgs),
+    /// Double the slots (moves half of all keys)
+    Scale(cluster_edit::FileArgs),
+    /// Halve the slots (moves about half of all keys)
+    Shrink(cluster_edit::FileArgs),
+    /// Check a cluster file and compile it
+    Check(cluster_show::CheckArgs),
+    /// Show what differs between two cluster files
+    Diff(cluster_show::DiffArgs),
+}
+
+/// Parses the command line, runs the verb, and says how it went.
+pub(crate) fn main() -> ExitCode {
+    // A damaged Parquet file can make its reader panic; the library turns that into an error, and one report is enough.
+    message::quiet_caught_panics();
+    if let Err(error) = ctrlc::set_handler(|| {
+        rehome::io::remove_partial_files();
+        std::process::exit(130);
+    }) {
+        message::warn(&format!("cannot watch for Ctrl-C: {error}"));
+    }
+    match run(Cli::parse().verb) {
+        Ok(code) => code,
+        Err(Failure::Usage(text)) => {
+            // As clap reports its own: with the usage line, and exit code 2.
+            let _ = Cli::command().error(clap::error::ErrorKind::ArgumentConflict, text).print();
+            ExitCode::from(2)
+        }
+        // Whoever read the output has seen enough.
+        Err(Failure::Error(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(Failure::Error(error)) => {
+            message::error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(verb: Verb) -> Result<ExitCode, Failure> {
+    match verb {
+        Verb::Cluster(ClusterVerb::New(args)) => cluster_new::run(args),
+        Verb::Cluster(ClusterVerb::Show(args)) => cluster_show::show(args),
+        Verb::Cluster(ClusterVerb::Check(args)) => cluster_show::check(args),
+        Verb::Cluster(ClusterVerb::Diff(args)) => cluster_show::diff(args),
+        Verb::Cluster(ClusterVerb::Add(args)) => cluster_edit::add(args),
+        Verb::Cluster(ClusterVerb::Remove(args)) => cluster_edit::remove(args),
+        Verb::Cluster(ClusterVerb::Up(args)) => cluster_edit::set_up(args, true),
+        Verb::Cluster(ClusterVerb::Down(args)) => cluster_edit::set_up(args, false),
+        Verb::Cluster(ClusterVerb::Weight(args)) => cluster_edit::weight(args),
+        Verb::Cluster(ClusterVerb::Scale(args)) => cluster_edit::scale(args),
+        Verb::Cluster(ClusterVerb::Shrink(args)) => cluster_edit::shrink(args),
+        Verb::Locate(args) => locate::run(args),
+        Verb::Count(args) => count::run(args),
+        Verb::Plan(args) => plan::run(args),
+        Verb::Hash(args) => hash::run(args),
+        Verb::Completions(args) => pages::completions(&args),
+        Verb::Man(args) => pages::man(&args),
+    }
+}

@@ -1,0 +1,40 @@
+//! Options that every verb over keys has, and the engine they describe.
+
+use std::io::IsTerminal;
+
+use clap::Args;
+use rehome::Engine;
+
+use super::failure::Failure;
+
+/// Options of a run over keys.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Threads that hash and place; reading and writing have one each besides (0: one per processor)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+    /// Print time per stage, rows per second and peak memory to standard error
+    #[arg(long)]
+    pub timings: bool,
+    /// Print the sums as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors and results
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl RunArgs {
+    /// The engine of the run.
+    pub(crate) fn engine(&self) -> Result<Engine, Failure> {
+        if self.threads > 4096 {
+            return Err(Failure::usage(format!("--threads {} is more than 4096", self.threads)));
+        }
+        Ok(Engine::builder().threads(self.threads).build()?)
+    }
+
+    /// Whether a progress bar may be drawn.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.quiet && std::io::stderr().is_terminal()
+    }
+}
