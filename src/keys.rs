@@ -60,7 +60,11 @@ impl<'a> Keys<'a> {
             return Ok(Self(Repr::Bytes { offsets, data }));
         }
         Err(Error::invalid(
-            format!("the offsets of a byte column ({} of them, {} bytes) do not describe it", offsets.len(), data.len()),
+            format!(
+                "the offsets of a byte column ({} of them, {} bytes) do not describe it",
+                offsets.len(),
+                data.len()
+            ),
             "they start at 0 or above, never fall, and end inside the data; n keys have n + 1 of them",
         ))
     }
@@ -137,7 +141,9 @@ impl<'a> Keys<'a> {
     pub(crate) fn same_column(&self, other: &Self) -> bool {
         match (self.0, other.0) {
             (Repr::Integers(a), Repr::Integers(b)) => std::ptr::eq(a, b),
-            (Repr::Bytes { offsets: a, data: c }, Repr::Bytes { offsets: b, data: d }) => std::ptr::eq(a, b) && std::ptr::eq(c, d),
+            (Repr::Bytes { offsets: a, data: c }, Repr::Bytes { offsets: b, data: d }) => {
+                std::ptr::eq(a, b) && std::ptr::eq(c, d)
+            }
             (Repr::Fixed { width: v, data: a }, Repr::Fixed { width: w, data: b }) => v == w && std::ptr::eq(a, b),
             _ => false,
         }
@@ -195,8 +201,9 @@ impl KeyBuffer {
     /// # Errors
     /// If all keys together would pass 2^31 - 1 bytes, Arrow's limit for one column.
     pub fn push(&mut self, key: &[u8]) -> Result<()> {
-        let end = i32::try_from(self.data.len() + key.len())
-            .map_err(|_| Error::invalid("a batch of byte keys passes 2^31 - 1 bytes", "split it into smaller batches"))?;
+        let end = i32::try_from(self.data.len() + key.len()).map_err(|_| {
+            Error::invalid("a batch of byte keys passes 2^31 - 1 bytes", "split it into smaller batches")
+        })?;
         self.data.extend_from_slice(key);
         self.offsets.push(end);
         Ok(())

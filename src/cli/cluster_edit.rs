@@ -49,7 +49,9 @@ pub(crate) struct NamesArgs {
 
 /// Arguments of `rehome cluster add`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  rehome cluster add c10.toml node-10 -o c11.toml\n  rehome cluster add c.toml big-1 big-2 --zone dc1/rack2 --weight 0.5")]
+#[command(
+    after_help = "Examples:\n  rehome cluster add c10.toml node-10 -o c11.toml\n  rehome cluster add c.toml big-1 big-2 --zone dc1/rack2 --weight 0.5"
+)]
 pub(crate) struct AddArgs {
     /// The cluster file
     #[arg(value_name = "FILE")]

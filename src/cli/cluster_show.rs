@@ -135,7 +135,8 @@ fn show_text(cluster: &Cluster, placement: &Placement, all: bool) -> String {
     for node in nodes {
         let slot = node.slot().map_or_else(String::new, |slot| slot.to_string());
         let up = if node.is_up() { "up" } else { "down" };
-        let row = format!("{:<width$}  {slot:>10}  {:>8}  {up:<5} {}", node.name(), node.weight(), node.zone().unwrap_or(""));
+        let row =
+            format!("{:<width$}  {slot:>10}  {:>8}  {up:<5} {}", node.name(), node.weight(), node.zone().unwrap_or(""));
         let _ = writeln!(text, "{}", row.trim_end());
     }
     if shown < cluster.nodes().len() {

@@ -71,7 +71,11 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
         timings::print(&report, Cost::default(), start.elapsed());
     }
     let bytes = sized.then_some(&bytes);
-    let text = if args.run.json { json(&cluster, report.keys, &keys, bytes, bad) } else { table(&cluster, report.keys, &keys, bytes) };
+    let text = if args.run.json {
+        json(&cluster, report.keys, &keys, bytes, bad)
+    } else {
+        table(&cluster, report.keys, &keys, bytes)
+    };
     message::print(&text)?;
     Ok(ExitCode::from(if bad > 0 { 3 } else { 0 }))
 }

@@ -105,10 +105,10 @@ impl InputArgs {
             bad_rows: if self.bad_rows == BadRowsArg::Skip { BadRows::Skip } else { BadRows::Stop },
             keep: keep.to_vec(),
             size_column: self.size_column.clone(),
-            max_key: clusters.iter().any(|cluster| cluster.algorithm().keys == KeyRule::Raw32).then_some((
-                u64::from(u32::MAX),
-                "is not in 0..2^32: dx-crc32c takes 32-bit integer keys as they are",
-            )),
+            max_key: clusters
+                .iter()
+                .any(|cluster| cluster.algorithm().keys == KeyRule::Raw32)
+                .then_some((u64::from(u32::MAX), "is not in 0..2^32: dx-crc32c takes 32-bit integer keys as they are")),
             chunk_rows: self.chunk_rows as usize,
             ..ReadOptions::default()
         };
@@ -121,7 +121,8 @@ impl InputArgs {
                 return Err(rehome::Error::invalid(what, hint).in_file(source.to_string()).into());
             }
         }
-        let guessed_text = first.is_none() && reader.key_type() == KeyType::Text && reader.format() != InputFormat::Parquet;
+        let guessed_text =
+            first.is_none() && reader.key_type() == KeyType::Text && reader.format() != InputFormat::Parquet;
         Ok(Input { reader, guessed_text, name: source.to_string() })
     }
 }

@@ -69,7 +69,9 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         ));
     }
     if let Some(column) = args.input.size_column.as_deref() {
-        return Err(Failure::usage(format!("--size-column {column} is for count and plan: pass the column through with --keep")));
+        return Err(Failure::usage(format!(
+            "--size-column {column} is for count and plan: pass the column through with --keep"
+        )));
     }
     let format = output_format(&args, to_stdout)?;
     let cluster = Cluster::from_path(&args.cluster)?;
@@ -131,7 +133,9 @@ fn output_format(args: &LocateArgs, to_stdout: bool) -> Result<OutputFormat, Fai
         (Some(format), _) => Ok(format),
         (None, Some(path)) if !to_stdout => OutputFormat::of_path(path).ok_or_else(|| {
             let name = path.display();
-            Failure::usage(format!("{name} does not tell a format: name it .csv, .jsonl or .parquet, or pass --output-format"))
+            Failure::usage(format!(
+                "{name} does not tell a format: name it .csv, .jsonl or .parquet, or pass --output-format"
+            ))
         }),
         _ => Ok(OutputFormat::Csv),
     }
@@ -141,7 +145,10 @@ fn schema(reader: &rehome::io::KeyReader, columns: &[String]) -> Result<SchemaRe
     let mut fields = vec![reader.key_field()];
     for kept in reader.kept_fields() {
         if fields.iter().any(|field| field.name() == kept.name()) || columns.contains(kept.name()) {
-            return Err(Failure::usage(format!("--keep {}: the output would have two columns of that name", kept.name())));
+            return Err(Failure::usage(format!(
+                "--keep {}: the output would have two columns of that name",
+                kept.name()
+            )));
         }
         fields.push(kept);
     }

@@ -29,7 +29,9 @@ fn say(style: Style, label: &str, text: impl Display) {
 /// Writes a line or more to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::io("write", "standard output", error))
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| Error::io("write", "standard output", error))
 }
 
 /// Keeps quiet about panics inside the Parquet reader, which the library catches and reports as a damaged file.

@@ -10,7 +10,9 @@ use arrow_select::take::take;
 use clap::Args;
 use rehome::engine::{Cost, Job, Stopwatch, Want};
 use rehome::io::KeyChunk;
-use rehome::plan::{InputRecord, NodeNames, PART_ROWS, PlanOptions, PlanWriter, Tally, check_plan_target, check_sides, table};
+use rehome::plan::{
+    InputRecord, NodeNames, PART_ROWS, PlanOptions, PlanWriter, Tally, check_plan_target, check_sides, table,
+};
 use rehome::{Cluster, Error, ErrorKind, NodeId, Result};
 
 use super::failure::Failure;

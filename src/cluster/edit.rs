@@ -156,7 +156,8 @@ impl Cluster {
     /// Enters the last node into the index of names.
     fn index_last(&mut self) -> Result<()> {
         let Some((node, others)) = self.nodes.split_last() else { return Ok(()) };
-        let position = u32::try_from(others.len()).map_err(|_| Error::invalid("too many nodes", "the most is 2^32 - 2"))?;
+        let position =
+            u32::try_from(others.len()).map_err(|_| Error::invalid("too many nodes", "the most is 2^32 - 2"))?;
         match self.by_hash.entry(crate::hash::node_hash(node.name())) {
             std::collections::hash_map::Entry::Vacant(free) => {
                 free.insert(position);

@@ -101,9 +101,10 @@ impl<'de> Deserialize<'de> for Seed {
         }
         match Form::deserialize(deserializer)? {
             Form::Number(seed) => Ok(Self(seed)),
-            Form::Text(text) => {
-                text.parse().map(Self).map_err(|_| de::Error::custom(format!("{text:?} is not a seed of 0 to 2^64 - 1")))
-            }
+            Form::Text(text) => text
+                .parse()
+                .map(Self)
+                .map_err(|_| de::Error::custom(format!("{text:?} is not a seed of 0 to 2^64 - 1"))),
         }
     }
 }
@@ -158,7 +159,12 @@ impl Cluster {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let version: VersionForm = read(text, syntax)?;
         match version.version {
-            None => return Err(Error::invalid("the file has no version", format!("begin it with version = {FILE_VERSION}"))),
+            None => {
+                return Err(Error::invalid(
+                    "the file has no version",
+                    format!("begin it with version = {FILE_VERSION}"),
+                ));
+            }
             Some(found) if found > FILE_VERSION => {
                 return Err(ErrorKind::NewerVersion { found, known: FILE_VERSION }.into());
             }
@@ -173,8 +179,12 @@ impl Cluster {
         let mut form = FileForm::of(self, node_table);
         form.nodes.iter_mut().for_each(NodeForm::drop_defaults);
         let text = match syntax {
-            Syntax::Json => serde_json::to_string_pretty(&form).map(|text| text + "\n").map_err(|error| error.to_string()),
-            Syntax::Toml => toml::to_string(&form).map(|text| TOML_HEAD.to_owned() + &text).map_err(|error| error.to_string()),
+            Syntax::Json => {
+                serde_json::to_string_pretty(&form).map(|text| text + "\n").map_err(|error| error.to_string())
+            }
+            Syntax::Toml => {
+                toml::to_string(&form).map(|text| TOML_HEAD.to_owned() + &text).map_err(|error| error.to_string())
+            }
         };
         text.map_err(|message| ErrorKind::Syntax { message }.into())
     }
@@ -263,7 +273,7 @@ impl FileForm {
         builder.weighted = self.weighted.unwrap_or(false);
         match (self.node_table, self.nodes.is_empty()) {
             (Some(_), false) => {
-                return Err(Error::invalid("the file has both nodes and a node_table", "keep the nodes in one place"));
+                Err(Error::invalid("the file has both nodes and a node_table", "keep the nodes in one place"))
             }
             (Some(table), true) => {
                 let (storage, nodes) = read_table(&table, folder)?;
@@ -326,7 +336,9 @@ pub(super) fn described_node(
 fn read_table(table: &str, folder: Option<&Path>) -> Result<(Storage, Vec<Node>)> {
     match folder {
         Some(folder) => Cluster::read_node_table(&folder.join(table)),
-        None => Err(Error::invalid(format!("the nodes are in {table:?}, beside a file"), "read the cluster by its path")),
+        None => {
+            Err(Error::invalid(format!("the nodes are in {table:?}, beside a file"), "read the cluster by its path"))
+        }
     }
 }
 

@@ -205,7 +205,10 @@ impl ClusterBuilder {
         };
         for node in cluster.nodes.iter_mut().filter(|node| node.slot.is_none()) {
             node.slot = Some(cluster.slots.queue.pop().ok_or_else(|| {
-                Error::invalid(format!("{size} slots do not hold all nodes: none is left for {:?}", node.name), "use more slots")
+                Error::invalid(
+                    format!("{size} slots do not hold all nodes: none is left for {:?}", node.name),
+                    "use more slots",
+                )
             })?);
         }
         Ok(cluster)
@@ -309,7 +312,10 @@ impl Cluster {
             }
         }
         if let Some(key) = self.key.filter(|key| self.hash == KeyHash::Identity && !key.is_integer()) {
-            return Err(Error::invalid(format!("the identity hash takes integer keys only, not {key}"), "use another hash"));
+            return Err(Error::invalid(
+                format!("the identity hash takes integer keys only, not {key}"),
+                "use another hash",
+            ));
         }
         self.hasher().map(drop)
     }

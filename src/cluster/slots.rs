@@ -174,7 +174,8 @@ pub(super) fn check_size(layout: Layout, size: u64) -> Result<u32> {
     } else if power_of_two && !size.is_power_of_two() {
         format!("the number must be a power of two, such as {}", size.next_power_of_two().min(most))
     } else {
-        return u32::try_from(size).map_err(|_| ErrorKind::Mismatch { what: "slots", expected: most, found: size }.into());
+        return u32::try_from(size)
+            .map_err(|_| ErrorKind::Mismatch { what: "slots", expected: most, found: size }.into());
     };
     Err(Error::invalid(format!("{size} slots cannot be"), reason))
 }

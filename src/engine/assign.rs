@@ -91,15 +91,16 @@ impl BoundedLoads {
         });
         let mut assigned = vec![NodeId::NONE; self.seen.len()];
         for row in order {
-            self.placement.lookup().prefer(self.seen[row].word, &mut |node| {
-                match node.index().map(|index| &mut room[index]) {
-                    Some(room) if *room > 0 => {
-                        *room -= 1;
-                        assigned[row] = node;
-                        ControlFlow::Break(())
-                    }
-                    _ => ControlFlow::Continue(()),
+            self.placement.lookup().prefer(self.seen[row].word, &mut |node| match node
+                .index()
+                .map(|index| &mut room[index])
+            {
+                Some(room) if *room > 0 => {
+                    *room -= 1;
+                    assigned[row] = node;
+                    ControlFlow::Break(())
                 }
+                _ => ControlFlow::Continue(()),
             })?;
         }
         Ok(assigned)

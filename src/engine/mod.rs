@@ -3,6 +3,7 @@
 mod assign;
 mod backend;
 mod clock;
+mod resolve;
 mod scalar;
 mod stream;
 
@@ -16,7 +17,8 @@ pub use stream::{Costs, StreamReport};
 use crate::error::{ErrorKind, Result};
 use crate::keys::Keys;
 use crate::placement::{NodeId, Placement};
-use scalar::{Scalar, Totals};
+use resolve::{Totals, behind, resolve};
+use scalar::Scalar;
 
 /// Keys per chunk unless the builder says otherwise.
 const CHUNK_KEYS: usize = 65_536;
@@ -148,7 +150,7 @@ impl Engine {
         if keys.len() <= self.chunk_keys {
             let totals = Totals::default();
             let chunk = Chunk { keys: ChunkKeys::Borrowed(keys), nodes: vec![NodeSpace::Lent(nodes)] };
-            scalar::resolve(&job, chunk, &totals)?;
+            resolve(&job, chunk, &totals)?;
             return Ok(totals.sum(&job).swap_remove(0));
         }
         let mut spaces = nodes.chunks_mut((self.chunk_keys * per_key).max(1));
@@ -161,7 +163,7 @@ impl Engine {
                 tickets.push((start, session.submit(Chunk { keys, nodes: vec![NodeSpace::Lent(space)] })?));
             }
             for (start, ticket) in tickets {
-                session.collect(ticket).map_err(|error| scalar::behind(error, start))?;
+                session.collect(ticket).map_err(|error| behind(error, start))?;
             }
             Ok(())
         })?;

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
+use super::Engine;
 use super::backend::{Backend, Chunk, ChunkKeys, Counts, Job, NodeSpace, Session, Ticket, Want};
 use super::clock::{Cost, Stopwatch};
-use super::Engine;
 use crate::error::Result;
 use crate::keys::KeyColumn;
 use crate::placement::NodeId;

@@ -35,3 +35,17 @@ pub const fn mix32(word: u32) -> u32 {
     x = x.wrapping_mul(0xD35A_2D97);
     x ^ (x >> 15)
 }
+
+/// Keeps a loop over [`fmix64`] from being turned into vectors: baseline x86-64 has no vector product of 64 bits, and
+/// what compilers make of several 32-bit ones is slower than the scalar product (`benches/README.md`).
+#[inline(always)]
+pub(crate) fn keep_scalar(word: u64) {
+    #[cold]
+    #[inline(never)]
+    fn rare() {
+        std::hint::black_box(());
+    }
+    if word == 0 {
+        rare();
+    }
+}

@@ -15,6 +15,7 @@ use std::str::FromStr;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use xxhash_rust::xxh64::xxh64;
 
+pub(crate) use mix::keep_scalar;
 pub use mix::{fmix64, mix32};
 pub use murmur3::murmur3_x64_128_h1;
 pub use probe::{ProbeSequence, halves};
@@ -150,6 +151,12 @@ impl KeyHasher {
         }
     }
 
+    /// The constant `m` if the word of an integer key is `fmix64(key ^ m)`, as it is by default: kernels then make
+    /// words as they go.
+    pub fn mixed_integers(&self) -> Option<u64> {
+        (self.rule == Rule::Named(KeyHash::Default)).then_some(self.mixed)
+    }
+
     /// The words of a column: `words[i]` is the word of key `i`.
     ///
     /// # Complexity
@@ -174,6 +181,7 @@ impl KeyHasher {
             }
             for (word, key) in words.iter_mut().zip(integers) {
                 *word = fmix64(key ^ self.mixed);
+                keep_scalar(*word);
             }
             return Ok(());
         }
@@ -212,9 +220,7 @@ fn key_error(key: Key<'_>, reason: &'static str) -> Error {
 
 fn at_index(error: Error, index: usize) -> Error {
     match error.kind() {
-        ErrorKind::Key { key, reason, .. } => {
-            ErrorKind::Key { index: index as u64, key: key.clone(), reason }.into()
-        }
+        ErrorKind::Key { key, reason, .. } => ErrorKind::Key { index: index as u64, key: key.clone(), reason }.into(),
         _ => error,
     }
 }

@@ -17,7 +17,7 @@ pub use registry::{Algorithm, KeyRule, Layout, Parameter, Removal, Weights, algo
 
 use crate::cluster::{Cluster, Spread};
 use crate::error::Result;
-use crate::hash::KeyHasher;
+use crate::hash::{KeyHasher, fmix64};
 use crate::keys::Key;
 use replicas::Zones;
 
@@ -32,6 +32,20 @@ pub trait Locate: Send + Sync + fmt::Debug {
     fn locate_batch(&self, words: &[u64], nodes: &mut [NodeId]) {
         for (node, word) in nodes.iter_mut().zip(words) {
             *node = self.locate(*word).0;
+        }
+    }
+
+    /// The nodes of integer keys whose words are `fmix64(key ^ mixed)`. Both slices have one length.
+    ///
+    /// Equals [`locate_batch`](Self::locate_batch) of those words; a kernel that makes them as it goes saves a pass.
+    fn locate_integers(&self, keys: &[u64], mixed: u64, nodes: &mut [NodeId]) {
+        let mut words = [0; 512];
+        for (keys, nodes) in keys.chunks(words.len()).zip(nodes.chunks_mut(512)) {
+            let words = &mut words[..keys.len()];
+            for (word, key) in words.iter_mut().zip(keys) {
+                *word = fmix64(key ^ mixed);
+            }
+            self.locate_batch(words, nodes);
         }
     }
 

@@ -78,8 +78,11 @@ fn places(target: &Path, force: bool) -> Result<(PathBuf, PathBuf)> {
             return Err(Error::invalid("already exists", "pass --force to replace the plan").in_file(target));
         }
         if !is_plan(&place) {
-            return Err(Error::invalid("is there and is no plan directory", "choose another name; --force replaces plans only")
-                .in_file(target));
+            return Err(Error::invalid(
+                "is there and is no plan directory",
+                "choose another name; --force replaces plans only",
+            )
+            .in_file(target));
         }
     }
     if partial.symlink_metadata().is_ok() {
@@ -270,7 +273,9 @@ impl PlanWriter {
         let replaces = self.place.symlink_metadata().is_ok();
         if replaces {
             if old.symlink_metadata().is_ok() {
-                return Err(Error::invalid("is in the way of the plan that is to be replaced", "remove it").in_file(old));
+                return Err(
+                    Error::invalid("is in the way of the plan that is to be replaced", "remove it").in_file(old)
+                );
             }
             fs::rename(&self.place, &old).map_err(failed)?;
         }

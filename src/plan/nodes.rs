@@ -32,13 +32,10 @@ impl MatchedNodes {
                 shared += 1;
             }
         }
-        let mut next = 0;
-        let first_new = in_to.len();
         for (position, number) in of_to.iter_mut().enumerate().filter(|(_, number)| **number == u32::MAX) {
-            // Two clusters of at most 2^32 - 2 nodes can have more than 2^32 names together only in theory.
-            *number = u32::try_from(first_new + next).unwrap_or(u32::MAX - 1);
+            // Two clusters can have more than 2^32 names together only where memory has no end.
+            *number = u32::try_from(in_to.len()).unwrap_or(u32::MAX - 1);
             in_to.push(Some(position));
-            next += 1;
         }
         Self { from: from.clone(), to: to.clone(), of_to, in_to, shared }
     }

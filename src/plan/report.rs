@@ -39,7 +39,7 @@ pub fn table(tally: &Tally, summary: &Summary) -> String {
         return text;
     }
     let count = flows.len();
-    flows.sort_by(|a, b| b.keys.cmp(&a.keys));
+    flows.sort_by_key(|flow| std::cmp::Reverse(flow.keys));
     let _ = writeln!(text, "\n{}", if count > SHOWN { "The largest flows:" } else { "Flows:" });
     let _ = write!(text, "{}", flow_table(&flows[..count.min(SHOWN)]));
     if count > SHOWN {
@@ -51,13 +51,17 @@ pub fn table(tally: &Tally, summary: &Summary) -> String {
 
 fn flow_table(flows: &[Flow]) -> String {
     let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "(unplaced)".to_owned());
-    let rows: Vec<[String; 3]> = flows.iter().map(|flow| [name(&flow.from), name(&flow.to), grouped(flow.keys)]).collect();
-    let width = |column: usize, head: &str| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(head.len());
+    let rows: Vec<[String; 3]> =
+        flows.iter().map(|flow| [name(&flow.from), name(&flow.to), grouped(flow.keys)]).collect();
+    let width = |column: usize, head: &str| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(head.len())
+    };
     let (from, to, keys) = (width(0, "from"), width(1, "to"), width(2, "keys"));
     let mut text = format!("  {:<from$}  {:<to$}  {:>keys$}\n", "from", "to", "keys");
     for (row, flow) in rows.iter().zip(flows) {
         let excess = if flow.excess { "  excess" } else { "" };
-        let _ = writeln!(text, "  {:<from$}  {:<to$}  {:>keys$}{}{excess}", row[0], row[1], row[2], bytes_of(flow.bytes));
+        let _ =
+            writeln!(text, "  {:<from$}  {:<to$}  {:>keys$}{}{excess}", row[0], row[1], row[2], bytes_of(flow.bytes));
     }
     text
 }

@@ -249,7 +249,8 @@ impl Flows {
                 used.map(|(index, (keys, bytes))| (index / side, index % side, *keys, *bytes)).collect()
             }
             Self::Sparse(map) => {
-                let mut flows: Vec<_> = map.iter().map(|((from, to), (keys, bytes))| (*from, *to, *keys, *bytes)).collect();
+                let mut flows: Vec<_> =
+                    map.iter().map(|((from, to), (keys, bytes))| (*from, *to, *keys, *bytes)).collect();
                 flows.sort_unstable();
                 flows
             }

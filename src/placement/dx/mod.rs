@@ -27,7 +27,8 @@ pub use slot_map::SlotMap;
 use super::{Algorithm, KeyRule, Layout, Locate, NodeId, Parameter, Removal, Weights};
 use crate::cluster::Cluster;
 use crate::error::{ErrorKind, Result};
-use scalar::{Thresholds, search};
+use block::Digests;
+use scalar::{Accept, Thresholds, search};
 
 const SLOTS: Parameter = Parameter {
     name: "slots",
@@ -74,6 +75,7 @@ pub struct Dx {
     map: SlotMap,
     /// The acceptance thresholds, if any eligible weight is below 1.
     thresholds: Option<Thresholds>,
+    mean_search: f64,
 }
 
 /// Slots that one 1/65536 of weight may serve: the mean search is then at most 2^20 steps.
@@ -93,7 +95,27 @@ impl Dx {
             let quanta = eligible.filter_map(|node| Some((node.slot()?, node.quantum())));
             Thresholds::new(cluster.slots().size(), quanta)
         });
-        Ok(Self { map: SlotMap::of(cluster), thresholds })
+        Ok(Self { map: SlotMap::of(cluster), thresholds, mean_search: slots as f64 * 65_536.0 / sum as f64 })
+    }
+
+    /// Chooses the form of the batch loop by how many slots there are and how many are up.
+    fn locate_many(&self, digests: Digests<'_>, nodes: &mut [NodeId]) {
+        match (&self.thresholds, self.map.bytes()) {
+            (None, _) if self.map.is_full() => block::first_slots(digests, nodes, self.map.slots()),
+            (None, Some(bytes)) => self.locate_slots(digests, nodes, &bytes),
+            (None, None) => self.locate_slots(digests, nodes, &self.map),
+            (Some(thresholds), _) => self.locate_slots(digests, nodes, thresholds),
+        }
+        self.map.slots_to_nodes(nodes);
+    }
+
+    /// Chooses how many words a round tries per key (`benches/dx.rs`).
+    fn locate_slots(&self, digests: Digests<'_>, nodes: &mut [NodeId], accept: &impl Accept) {
+        match self.mean_search {
+            ..2.5 => block::slots_of::<_, 1>(digests, nodes, accept),
+            2.5..6.0 => block::slots_of::<_, 2>(digests, nodes, accept),
+            _ => block::slots_of::<_, 3>(digests, nodes, accept),
+        }
     }
 
     /// The slots and the nodes in them.
@@ -112,10 +134,11 @@ impl Locate for Dx {
     }
 
     fn locate_batch(&self, words: &[u64], nodes: &mut [NodeId]) {
-        match &self.thresholds {
-            None => block::locate(words, nodes, &self.map, &self.map),
-            Some(thresholds) => block::locate(words, nodes, thresholds, &self.map),
-        }
+        self.locate_many(Digests::Known(words), nodes);
+    }
+
+    fn locate_integers(&self, keys: &[u64], mixed: u64, nodes: &mut [NodeId]) {
+        self.locate_many(Digests::OfIntegers { keys, mixed }, nodes);
     }
 
     fn prefer(&self, word: u64, visit: &mut dyn FnMut(NodeId) -> ControlFlow<()>) -> Result<()> {

@@ -9,9 +9,6 @@ use crate::hash::{ProbeSequence, halves, mix32};
 
 /// Which slots accept a probe.
 pub trait Accept {
-    /// The number of slots: a power of two.
-    fn slots(&self) -> u32;
-
     /// Whether any slot can accept.
     fn any(&self) -> bool;
 
@@ -142,10 +139,6 @@ impl Thresholds {
 }
 
 impl Accept for Thresholds {
-    fn slots(&self) -> u32 {
-        u32::try_from(self.less_one.len()).unwrap_or(u32::MAX)
-    }
-
     fn any(&self) -> bool {
         self.any
     }

@@ -13,9 +13,14 @@ use crate::placement::NodeId;
 pub struct SlotMap {
     slots: u32,
     bits: Box<[u64]>,
+    /// For few slots, 1 for each active one as a byte: less work per probe, and still in the first-level cache.
+    bytes: Option<Box<[u8]>>,
     active: u64,
     nodes: Nodes,
 }
+
+/// The most slots that get a byte each.
+const MOST_BYTES: u32 = 1 << 14;
 
 #[derive(Debug)]
 enum Nodes {
@@ -55,12 +60,32 @@ impl SlotMap {
             let before = before.into_boxed_slice();
             Nodes::Ranked { before, in_order: in_order.iter().map(|(_, node)| NodeId::new(*node)).collect() }
         };
-        Self { slots, bits, active: in_order.len() as u64, nodes }
+        let bytes = (slots <= MOST_BYTES).then(|| {
+            let mut bytes = vec![0; slots as usize].into_boxed_slice();
+            in_order.iter().for_each(|(slot, _)| bytes[*slot as usize] = 1);
+            bytes
+        });
+        Self { slots, bits, bytes, active: in_order.len() as u64, nodes }
+    }
+
+    /// The number of slots.
+    pub fn slots(&self) -> u32 {
+        self.slots
     }
 
     /// The number of active slots.
     pub fn active(&self) -> u64 {
         self.active
+    }
+
+    /// Whether every slot is active.
+    pub(super) fn is_full(&self) -> bool {
+        self.active == u64::from(self.slots)
+    }
+
+    /// The slots as bytes, if they are few enough.
+    pub(super) fn bytes(&self) -> Option<SlotBytes<'_>> {
+        self.bytes.as_deref().map(|bytes| SlotBytes { bytes, map: self })
     }
 
     /// Whether the slot is active.
@@ -105,15 +130,11 @@ impl SlotMap {
             Nodes::SlotNumbers => 0,
             Nodes::Ranked { before, in_order } => size_of_val(&**before) + size_of_val(&**in_order),
         };
-        (size_of_val(&*self.bits) + nodes) as u64
+        (size_of_val(&*self.bits) + self.bytes.as_deref().map_or(0, size_of_val) + nodes) as u64
     }
 }
 
 impl Accept for SlotMap {
-    fn slots(&self) -> u32 {
-        self.slots
-    }
-
     fn any(&self) -> bool {
         self.active > 0
     }
@@ -126,5 +147,28 @@ impl Accept for SlotMap {
 
     fn next_eligible(&self, first: u32) -> Option<u32> {
         next_bit(&self.bits, first)
+    }
+}
+
+/// The slots of a small map, a byte each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SlotBytes<'a> {
+    bytes: &'a [u8],
+    map: &'a SlotMap,
+}
+
+impl Accept for SlotBytes<'_> {
+    fn any(&self) -> bool {
+        self.map.any()
+    }
+
+    #[inline(always)]
+    fn test(&self, word: u32, _b: u32) -> (u32, bool) {
+        let slot = word & mask(self.bytes.len());
+        (slot, self.bytes[slot as usize] != 0)
+    }
+
+    fn next_eligible(&self, first: u32) -> Option<u32> {
+        self.map.next_eligible(first)
     }
 }
