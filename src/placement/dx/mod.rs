@@ -102,19 +102,19 @@ impl Dx {
     fn locate_many(&self, digests: Digests<'_>, nodes: &mut [NodeId]) {
         match (&self.thresholds, self.map.bytes()) {
             (None, _) if self.map.is_full() => block::first_slots(digests, nodes, self.map.slots()),
-            (None, Some(bytes)) => self.locate_slots(digests, nodes, &bytes),
-            (None, None) => self.locate_slots(digests, nodes, &self.map),
-            (Some(thresholds), _) => self.locate_slots(digests, nodes, thresholds),
+            (None, Some(bytes)) => self.locate_slots::<3>(digests, nodes, &bytes),
+            (None, None) => self.locate_slots::<2>(digests, nodes, &self.map),
+            (Some(thresholds), _) => self.locate_slots::<2>(digests, nodes, thresholds),
         }
         self.map.slots_to_nodes(nodes);
     }
 
-    /// Chooses how many words a round tries per key (`benches/dx.rs`).
-    fn locate_slots(&self, digests: Digests<'_>, nodes: &mut [NodeId], accept: &impl Accept) {
+    /// Chooses how many words a round tries per key: `MOST` where few slots are up (`benches/dx.rs`).
+    fn locate_slots<const MOST: usize>(&self, digests: Digests<'_>, nodes: &mut [NodeId], accept: &impl Accept) {
         match self.mean_search {
             ..2.5 => block::slots_of::<_, 1>(digests, nodes, accept),
             2.5..6.0 => block::slots_of::<_, 2>(digests, nodes, accept),
-            _ => block::slots_of::<_, 3>(digests, nodes, accept),
+            _ => block::slots_of::<_, MOST>(digests, nodes, accept),
         }
     }
 
