@@ -1,0 +1,15 @@
+//! The built binary on real files: what a user types, what comes out, and what bad input gets.
+#![cfg(all(feature = "cli", unix))]
+
+mod bad_cluster;
+mod bad_input;
+mod cluster;
+mod formats;
+mod interrupts;
+mod large;
+mod lines;
+mod outputs;
+mod pages;
+mod parquet_in;
+mod plan;
+mod support;
