@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use rehome::{Cluster, ClusterDiff, Node, Result};
 
 use super::cluster_show::diff_text;
@@ -12,6 +13,9 @@ use super::message;
 
 /// Where an edit reads and writes.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  rehome cluster scale c.toml --dry-run\n  rehome cluster shrink c.toml -o smaller.toml"
+)]
 pub(crate) struct FileArgs {
     /// The cluster file
     #[arg(value_name = "FILE")]
@@ -36,6 +40,9 @@ pub(crate) struct OutputArgs {
 
 /// Arguments of edits that name nodes.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  rehome cluster down c.toml node-3 node-4\n  rehome cluster up c.toml node-3\n  rehome cluster remove c.toml node-4 --dry-run"
+)]
 pub(crate) struct NamesArgs {
     /// The cluster file
     #[arg(value_name = "FILE")]
@@ -63,7 +70,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "W", default_value_t = 1.0, allow_negative_numbers = true)]
     weight: f64,
     /// Their zone, a path such as dc1/rack2
-    #[arg(long, value_name = "ZONE")]
+    #[arg(long, value_name = "ZONE", value_parser = NonEmptyStringValueParser::new())]
     zone: Option<String>,
     #[command(flatten)]
     output: OutputArgs,

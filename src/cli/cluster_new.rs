@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use rehome::hash::KeyHash;
-use rehome::placement::algorithms;
-use rehome::{Cluster, ClusterDiff, KeyType, Node, Spread};
+use rehome::placement::{Layout, algorithms};
+use rehome::{Cluster, ClusterDiff, Error, KeyType, Node, Spread};
 
 use super::cluster_show::{diff_text, summary_text};
 use super::failure::Failure;
@@ -38,7 +39,7 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "N", conflicts_with_all = ["node", "node_table"])]
     nodes: Option<u32>,
     /// Make a node of this name; repeat for more
-    #[arg(long, value_name = "NAME", conflicts_with = "node_table")]
+    #[arg(long, value_name = "NAME", conflicts_with = "node_table", value_parser = NonEmptyStringValueParser::new())]
     node: Vec<String>,
     /// Take the nodes from a table (CSV or Parquet) with the columns name, slot[, weight, zone, up]
     #[arg(long, value_name = "FILE")]
@@ -66,6 +67,14 @@ pub(crate) struct NewArgs {
 /// Runs `rehome cluster new`.
 pub(crate) fn run(args: NewArgs) -> Result<ExitCode, Failure> {
     let mut builder = Cluster::builder(&args.algorithm)?;
+    // Said before the names are made: there may be billions.
+    let Layout::Slots { most, .. } = builder.algorithm().layout;
+    let (nodes, room) = (u64::from(args.nodes.unwrap_or(0)), args.slots.unwrap_or(most).min(most));
+    if nodes > room {
+        return Err(
+            Error::invalid(format!("{room} slots do not hold {nodes} nodes"), "use more slots or fewer nodes").into()
+        );
+    }
     if let Some(hash) = args.hash {
         builder = builder.hash(hash);
     }

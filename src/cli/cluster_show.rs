@@ -16,6 +16,7 @@ const SHOWN: usize = 20;
 
 /// Arguments of `rehome cluster show`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  rehome cluster show c10.toml\n  rehome cluster show c10.toml --json")]
 pub(crate) struct ShowArgs {
     /// The cluster file
     #[arg(value_name = "FILE")]
@@ -30,6 +31,7 @@ pub(crate) struct ShowArgs {
 
 /// Arguments of `rehome cluster check`.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:\n  rehome cluster check c10.toml && echo fine")]
 pub(crate) struct CheckArgs {
     /// The cluster file
     #[arg(value_name = "FILE")]

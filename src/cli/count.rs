@@ -41,7 +41,7 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     let cluster = Cluster::from_path(&args.cluster)?;
     let placement = cluster.placement().map_err(|error| error.in_file(&args.cluster))?;
-    let mut input = args.input.open(&[&cluster], &[])?;
+    let mut input = args.input.open(&[&cluster], &[], false)?;
     let engine = args.run.engine()?;
     let sized = args.input.size_column.is_some();
     let want = if sized { Want::Nodes } else { Want::Counts };
@@ -54,6 +54,7 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
         for (node, size) in nodes[0].iter().zip(sizes) {
             total_bytes = total_bytes.checked_add(*size).ok_or_else(|| {
                 Error::invalid("the sizes of all keys together pass 2^64 - 1", "check the size column")
+                    .in_file(args.input.input.clone())
             })?;
             keys.add(*node, 1);
             bytes.add(*node, *size);

@@ -82,9 +82,15 @@ pub(crate) fn run(args: HashArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads the key as a file of one line would be read, and hashes it.
+/// Reads the key as it stands: text is its bytes, other types are read as a file of one line would be.
 fn word_of(key: &str, key_type: KeyType, hasher: &KeyHasher) -> Result<u64> {
     let not_a_key = || Error::invalid(format!("{key:?} is not one key"), "pass a key without a newline");
+    if key.contains('\n') || key_type != KeyType::Text && key.contains(['\r', '\u{feff}']) {
+        return Err(not_a_key());
+    }
+    if key_type == KeyType::Text {
+        return hasher.word(Key::Bytes(key.as_bytes()));
+    }
     let options = ReadOptions { key_type: Some(key_type), blank: rehome::io::Blank::Keep, ..ReadOptions::default() };
     let mut decoder = LineDecoder::new(&options);
     let line = format!("{key}\n");

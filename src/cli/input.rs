@@ -80,7 +80,7 @@ pub(crate) struct Input {
 
 impl InputArgs {
     /// Opens the keys for one or two clusters, which must agree with the options on what keys are.
-    pub(crate) fn open(&self, clusters: &[&Cluster], keep: &[String]) -> Result<Input, Failure> {
+    pub(crate) fn open(&self, clusters: &[&Cluster], keep: &[String], allow_rehash: bool) -> Result<Input, Failure> {
         let mut key_types = Vec::new();
         for cluster in clusters {
             if let Some((flag, file)) = self.key_type.zip(cluster.key()).filter(|(flag, file)| flag != file) {
@@ -90,9 +90,16 @@ impl InputArgs {
             }
             key_types.push(self.key_type.or(cluster.key()));
         }
-        // A side that says nothing reads keys as the other does.
-        let first = key_types.iter().copied().flatten().next();
-        let second = key_types.iter().skip(1).copied().flatten().next().filter(|second| Some(*second) != first);
+        // A side that says nothing reads lines and CSV as text, and a Parquet column as what it is.
+        let differ = |key_type: KeyType| key_types.iter().any(|other| other.unwrap_or(KeyType::Text) != key_type);
+        let said = key_types.iter().copied().flatten().next();
+        let open_side = key_types.contains(&None) && said.is_some_and(differ);
+        let (first, second) = if allow_rehash && said.is_some_and(differ) {
+            let read = |side: usize| key_types.get(side).map(|key_type| key_type.unwrap_or(KeyType::Text));
+            (read(0), read(1))
+        } else {
+            (said, None)
+        };
         let needs_integers = clusters.iter().find_map(|cluster| needs_integers(cluster));
         let options = ReadOptions {
             format: self.input_format,
@@ -114,6 +121,13 @@ impl InputArgs {
         };
         let source = Source::from_arg(&self.input);
         let reader = open(&source, options)?;
+        if let Some(said) = said.filter(|_| open_side && !allow_rehash && reader.format() != InputFormat::Parquet) {
+            return Err(Failure::usage(format!(
+                "one cluster file says that keys are {said}, and the other says nothing and would read them as text, so \
+                 nearly every key would move: add `key = \"{said}\"` to it, pass --key-type {said}, or --allow-rehash if \
+                 that is what you want"
+            )));
+        }
         for key_type in [Some(reader.key_type()), second].into_iter().flatten() {
             if let Some(who) = needs_integers.filter(|_| !key_type.is_integer()) {
                 let what = format!("{who} takes integer keys, but these are {key_type}");
@@ -167,8 +181,9 @@ impl Input {
     /// Says what was skipped, and that nothing came. Returns how many rows were skipped.
     pub(crate) fn end(&self, quiet: bool) -> u64 {
         let report = self.reader.report();
-        if report.empty && !quiet {
-            message::warn(&format!("{}: the input is empty: 0 keys", self.name));
+        if report.rows + report.bad == 0 && !quiet {
+            let what = if report.empty { "the input is empty" } else { "there is no key in it" };
+            message::warn(&format!("{}: {what}: 0 keys", self.name));
         }
         if report.bad > 0 {
             let rows = if report.bad == 1 { "row was" } else { "rows were" };

@@ -13,6 +13,7 @@ mod pages;
 mod plan;
 mod progress;
 mod run;
+mod signals;
 mod timings;
 
 use std::process::ExitCode;
@@ -31,6 +32,13 @@ Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some rows were skipped.";
 
+const CLUSTER_EXAMPLES: &str = "\
+Examples:
+  rehome cluster new c10.toml --algorithm dx --slots 16 --nodes 10
+  rehome cluster add c10.toml node-10 -o c11.toml
+  rehome cluster weight c11.toml node-3=0.5
+  rehome cluster diff c10.toml c11.toml";
+
 /// On which node does each key live, and what moves when the cluster changes?
 #[derive(Debug, Parser)]
 #[command(name = "rehome", version, after_help = EXAMPLES, propagate_version = true)]
@@ -42,7 +50,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Make, show, edit, check and compare cluster files
-    #[command(subcommand)]
+    #[command(subcommand, after_help = CLUSTER_EXAMPLES)]
     Cluster(ClusterVerb),
     /// Print one row per key with its node, or its replicas
     Locate(locate::LocateArgs),
@@ -88,12 +96,7 @@ enum ClusterVerb {
 pub(crate) fn main() -> ExitCode {
     // A damaged Parquet file can make its reader panic; the library turns that into an error, and one report is enough.
     message::quiet_caught_panics();
-    if let Err(error) = ctrlc::set_handler(|| {
-        rehome::io::remove_partial_files();
-        std::process::exit(130);
-    }) {
-        message::warn(&format!("cannot watch for Ctrl-C: {error}"));
-    }
+    signals::watch();
     match run(Cli::parse().verb) {
         Ok(code) => code,
         Err(Failure::Usage(text)) => {

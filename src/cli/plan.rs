@@ -73,7 +73,7 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     if let Some(target) = &args.output {
         check_plan_target(target, args.force)?;
     }
-    let mut input = args.input.open(&[&from, &to], &[])?;
+    let mut input = args.input.open(&[&from, &to], &[], args.allow_rehash)?;
     let engine = args.run.engine()?;
     let mut tally = Tally::new(&from, &to);
     if tally.nodes().shared() == 0 && !tally.nodes().is_empty() && !quiet {
@@ -90,7 +90,8 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     let report = engine.stream(&job, input.chunks(&progress, quiet), |chunk: &KeyChunk, nodes| {
         rows = chunk.end_row();
         let mut moved = Vec::new();
-        tally.add(&nodes[0], &nodes[1], chunk.sizes(), |index| moved.push(index as u64))?;
+        let counted = tally.add(&nodes[0], &nodes[1], chunk.sizes(), |index| moved.push(index as u64));
+        counted.map_err(|error| error.in_file(args.input.input.clone()))?;
         match &mut writer {
             Some(writer) if !args.summary_only && !moved.is_empty() => write_moves(writer, chunk, moved, nodes, &names),
             _ => Ok(()),

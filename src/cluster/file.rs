@@ -127,7 +127,9 @@ impl Cluster {
         let path = path.as_ref();
         let syntax = Syntax::of_path(path)?;
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
-        Self::parse(&text, syntax, path.parent()).map_err(|error| error.in_file(path))
+        // A table is beside the file itself, not beside a link to it.
+        let place = std::fs::canonicalize(path).map_err(|error| Error::io("read", path, error))?;
+        Self::parse(&text, syntax, place.parent()).map_err(|error| error.in_file(path))
     }
 
     /// Reads a cluster from the text of a TOML file that holds its nodes.

@@ -122,6 +122,11 @@ pub struct ClusterBuilder {
 }
 
 impl ClusterBuilder {
+    /// The algorithm.
+    pub fn algorithm(&self) -> &'static Algorithm {
+        self.algorithm
+    }
+
     /// The key hash (default: `default`).
     #[must_use]
     pub fn hash(mut self, hash: KeyHash) -> Self {

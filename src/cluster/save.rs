@@ -28,10 +28,12 @@ impl Cluster {
         let path = path.as_ref();
         let syntax = Syntax::of_path(path)?;
         let mut file = AtomicFile::create(path, overwrite)?;
+        // A table goes beside the file itself, not beside a link to it.
+        let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let node_table = match self.storage {
             Storage::Inside => None,
-            Storage::Csv => Some(self.save_table(path, TableFormat::Csv)?),
-            Storage::Parquet => Some(self.save_table(path, TableFormat::Parquet)?),
+            Storage::Csv => Some(self.save_table(&place, TableFormat::Csv)?),
+            Storage::Parquet => Some(self.save_table(&place, TableFormat::Parquet)?),
         };
         let name = node_table.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
         let text = self.render(syntax, name)?;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 
 use super::Engine;
 use super::backend::{Backend, Chunk, ChunkKeys, Counts, Job, NodeSpace, Session, Ticket, Want};
@@ -98,34 +98,46 @@ impl Engine {
                 // A sink that is gone has its own error to tell.
                 placed.send(result).is_ok() && !failed
             };
-            for chunk in &chunks {
-                let column = match chunk {
-                    Ok(column) => Arc::new(column),
-                    Err(error) => {
-                        while let Some(next) = waiting.pop_front() {
-                            if !pass_on(session, next) {
-                                return Ok(());
-                            }
-                        }
-                        let _ = placed.send(Err(error));
-                        return Ok(());
-                    }
+            let mut ended = Ok(());
+            loop {
+                // A source that keeps us waiting must not keep the sink waiting too.
+                let next = match chunks.try_recv() {
+                    Err(TryRecvError::Empty) if !waiting.is_empty() => None,
+                    Err(TryRecvError::Empty) => Some(chunks.recv().ok()),
+                    Ok(chunk) => Some(Some(chunk)),
+                    Err(TryRecvError::Disconnected) => Some(None),
                 };
-                let length = column.keys(0).len() * job.want.nodes_per_key();
-                let nodes = job.placements.iter().map(|_| space(job.want, spare, length)).collect();
-                let keys = ChunkKeys::Shared(Arc::clone(&column) as Arc<dyn KeyColumn>);
-                waiting.push_back((column, session.submit(Chunk { keys, nodes })?));
-                if waiting.len() >= in_flight
-                    && let Some(next) = waiting.pop_front()
+                match next {
+                    None => {}
+                    Some(None) => break,
+                    Some(Some(Err(error))) => {
+                        ended = Err(error);
+                        break;
+                    }
+                    Some(Some(Ok(column))) => {
+                        let column = Arc::new(column);
+                        let length = column.keys(0).len() * job.want.nodes_per_key();
+                        let nodes = job.placements.iter().map(|_| space(job.want, spare, length)).collect();
+                        let keys = ChunkKeys::Shared(Arc::clone(&column) as Arc<dyn KeyColumn>);
+                        waiting.push_back((column, session.submit(Chunk { keys, nodes })?));
+                        if waiting.len() < in_flight {
+                            continue;
+                        }
+                    }
+                }
+                if let Some(next) = waiting.pop_front()
                     && !pass_on(session, next)
                 {
                     return Ok(());
                 }
             }
-            while let Some(next) = waiting.pop_front() {
+            for next in waiting.drain(..) {
                 if !pass_on(session, next) {
                     return Ok(());
                 }
+            }
+            if let Err(error) = ended {
+                let _ = placed.send(Err(error));
             }
             Ok(())
         })

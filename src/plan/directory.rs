@@ -14,6 +14,7 @@ use super::manifest::{FORMAT, FileRecord, InputRecord, Manifest, PLACEMENT_VERSI
 use super::node_names::NodeNames;
 use super::summary::Summary;
 use super::tally::Tally;
+use super::target::{MANIFEST, MOVES, places};
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{OutputFormat, TableWriter};
 
@@ -54,62 +55,6 @@ struct Part {
     path: String,
     table: TableWriter<RecordedFile>,
     rows: u64,
-}
-
-/// Fails early if a plan could not be written to `target`.
-///
-/// # Errors
-/// If something is there that may not be replaced, or a `.partial` of another run.
-pub fn check_plan_target(target: &Path, force: bool) -> Result<()> {
-    places(target, force).map(drop)
-}
-
-/// The final and the partial folder, checked.
-fn places(target: &Path, force: bool) -> Result<(PathBuf, PathBuf)> {
-    let place: PathBuf = target.components().collect();
-    let Some(name) = place.file_name() else {
-        return Err(Error::invalid("this is no name for a plan directory", "give a new name").in_file(target));
-    };
-    let mut partial = name.to_owned();
-    partial.push(".partial");
-    let partial = place.with_file_name(partial);
-    if place.symlink_metadata().is_ok() {
-        if !force {
-            return Err(Error::invalid("already exists", "pass --force to replace the plan").in_file(target));
-        }
-        if !is_plan(&place) {
-            return Err(Error::invalid(
-                "is there and is no plan directory",
-                "choose another name; --force replaces plans only",
-            )
-            .in_file(target));
-        }
-    }
-    if partial.symlink_metadata().is_ok() {
-        if !force {
-            return Err(Error::invalid(
-                "is there: another run is writing it, or one was stopped",
-                "wait for the other, or pass --force to start anew",
-            )
-            .in_file(partial));
-        }
-        if !partial.join(MOVES).is_dir() && !is_empty(&partial) {
-            return Err(Error::invalid("is there and is no unfinished plan", "remove it").in_file(partial));
-        }
-    }
-    Ok((place, partial))
-}
-
-const MOVES: &str = "moves";
-const MANIFEST: &str = "manifest.json";
-
-/// Whether a folder may be replaced: it is a plan, or has nothing in it.
-fn is_plan(path: &Path) -> bool {
-    path.is_dir() && (path.join(MANIFEST).is_file() || is_empty(path))
-}
-
-fn is_empty(path: &Path) -> bool {
-    fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 impl PlanWriter {

@@ -15,9 +15,11 @@ mod nodes;
 mod report;
 mod summary;
 mod tally;
+#[cfg(feature = "io")]
+mod target;
 
 #[cfg(feature = "io")]
-pub use directory::{PART_ROWS, PlanOptions, PlanWriter, check_plan_target};
+pub use directory::{PART_ROWS, PlanOptions, PlanWriter};
 #[cfg(feature = "io")]
 pub use manifest::{FileRecord, InputRecord};
 #[cfg(feature = "io")]
@@ -26,3 +28,5 @@ pub use nodes::{MatchedNodes, check_sides};
 pub use report::table;
 pub use summary::{Side, Summary, balance};
 pub use tally::{Flow, NodeLoad, Tally};
+#[cfg(feature = "io")]
+pub use target::check_plan_target;

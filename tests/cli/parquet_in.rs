@@ -44,8 +44,8 @@ fn columns_know_their_type() {
         ("u64", Arc::new(UInt64Array::from(words.clone()))),
         ("i64", Arc::new(words.iter().map(|word| word.cast_signed()).collect::<Int64Array>())),
         ("u32", Arc::new(u32s.collect::<UInt32Array>())),
-        ("text", Arc::new(StringArray::from_iter_values(texts.lines()))),
-        ("bytes", Arc::new(BinaryArray::from_iter_values(texts.lines()))),
+        ("text", Arc::new(StringArray::from_iter_values(texts.lines().collect::<Vec<_>>()))),
+        ("bytes", Arc::new(BinaryArray::from_iter_values(texts.lines().collect::<Vec<_>>()))),
         ("uuid", Arc::new(fixed)),
     ];
     write_parquet(&dir.path("all.parquet"), &batch(columns));
@@ -147,7 +147,7 @@ fn files_that_are_no_parquet_are_refused() {
     dir.data("magic-only.parquet");
     write_parquet(
         &dir.path("whole.parquet"),
-        &batch(vec![("key", Arc::new(StringArray::from_iter_values(text_keys(1000).lines())))]),
+        &batch(vec![("key", Arc::new(StringArray::from_iter_values(text_keys(1000).lines().collect::<Vec<_>>())))]),
     );
     let whole = dir.bytes("whole.parquet");
     dir.write("cut.parquet", &whole[..whole.len() / 2]);
