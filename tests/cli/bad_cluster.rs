@@ -143,7 +143,7 @@ fn new_refuses_what_cannot_be() {
         ("cluster new c.toml --algorithm dx --slots 4294967296", &["the most is 2147483648"]),
         ("cluster new c.toml --algorithm dx-crc32c --slots 1073741824", &["the most is 1073741823"]),
         ("cluster new c.toml --algorithm dx --slots 0", &["at least one"]),
-        ("cluster new c.toml --algorithm dx --slots 2 --nodes 3", &["2 slots", "\"node-2\""]),
+        ("cluster new c.toml --algorithm dx --slots 2 --nodes 3", &["2 slots", "3 nodes"]),
         ("cluster new c.toml --algorithm dx --slots 2147483648 --nodes 1", &["too sparse"]),
         ("cluster new c.toml --algorithm dx --node a --node a", &["\"a\"", "must differ"]),
         ("cluster new c.toml --algorithm dx --hash crc32 --seed 1", &["crc32", "seed"]),
