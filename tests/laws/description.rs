@@ -22,7 +22,7 @@ fn described() -> impl Strategy<Value = Cluster> {
         let nodes: Vec<Node> = (0..)
             .zip(nodes)
             .map(|(number, (name, weight, zone, up))| {
-                let node = Node::new(format!("{name}{number}")).with_weight(weight).with_up(up);
+                let node = Node::new(format!("{name}#{number}")).with_weight(weight).with_up(up);
                 zone.map_or(node.clone(), |zone| node.with_zone(zone))
             })
             .collect();
