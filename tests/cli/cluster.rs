@@ -27,7 +27,7 @@ fn new_has_defaults_and_takes_every_option() {
     dir.ok("cluster new crc.toml --algorithm dx-crc32c --slots 10 --nodes 4 --key u32");
     assert_eq!(shown(&dir, "crc.toml")["dx-crc32c"]["slots"], 10);
     dir.ok("cluster new one.toml --algorithm dx --slots 1 --node only");
-    dir.ok("cluster check one.toml").is_quiet();
+    dir.ok("cluster check one.toml").stays_quiet();
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn new_does_not_replace_a_file_without_force() {
 #[test]
 fn show_says_what_a_cluster_is_and_takes() {
     let dir = Dir::with_clusters(0);
-    let run = dir.ok("cluster show c10.toml").is_quiet();
+    let run = dir.ok("cluster show c10.toml").stays_quiet();
     let run = run.prints(&["algorithm", "dx", "seed 0", "10, 10 eligible", "16", "10-15", "bytes", "node-9"]);
     let bytes = shown(&dir, "c10.toml")["memory_bytes"].as_u64().expect("a number of bytes");
     assert!(bytes > 0 && run.out.contains(&format!("{bytes} bytes")), "{}", run.shown());

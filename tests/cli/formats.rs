@@ -28,7 +28,7 @@ fn line_ends_marks_and_last_newlines_make_no_difference() {
         ("named.csv", "anything\nalpha\nbeta\ngamma\n"),
     ] {
         dir.write(name, text);
-        assert_eq!(dir.ok(&format!("locate --cluster c10.toml {name}")).is_quiet().out, expected, "{name}");
+        assert_eq!(dir.ok(&format!("locate --cluster c10.toml {name}")).stays_quiet().out, expected, "{name}");
     }
 }
 
@@ -175,8 +175,8 @@ fn the_cluster_file_says_what_keys_are() {
     dir.write("ids.txt", integer_keys(500));
     dir.ok("cluster new typed.toml --algorithm dx --slots 16 --nodes 10 --key u64");
     let by_flag = dir.ok("locate --cluster c10.toml ids.txt --key-type u64").out;
-    assert_eq!(dir.ok("locate --cluster typed.toml ids.txt").is_quiet().out, by_flag);
-    assert_eq!(dir.ok("locate --cluster typed.toml ids.txt --key-type u64").is_quiet().out, by_flag);
+    assert_eq!(dir.ok("locate --cluster typed.toml ids.txt").stays_quiet().out, by_flag);
+    assert_eq!(dir.ok("locate --cluster typed.toml ids.txt --key-type u64").stays_quiet().out, by_flag);
     for verb in
         ["locate --cluster typed.toml", "count --cluster typed.toml", "plan --from typed.toml --to typed.toml -o p"]
     {
@@ -206,12 +206,12 @@ fn text_keys_that_look_like_integers_are_pointed_out() {
     dir.ok("count --cluster c10.toml late.txt").says(&["look like integers"]);
     lines[9_999] = "x".into();
     dir.write("mixed.txt", lines.join("\n"));
-    dir.ok("count --cluster c10.toml mixed.txt").is_quiet();
-    dir.ok("count --cluster c10.toml ids.txt --key-type text").is_quiet();
-    dir.ok("count --cluster c10.toml ids.txt --key-type u64").is_quiet();
-    dir.ok("count --cluster c10.toml ids.txt --quiet").is_quiet();
+    dir.ok("count --cluster c10.toml mixed.txt").stays_quiet();
+    dir.ok("count --cluster c10.toml ids.txt --key-type text").stays_quiet();
+    dir.ok("count --cluster c10.toml ids.txt --key-type u64").stays_quiet();
+    dir.ok("count --cluster c10.toml ids.txt --quiet").stays_quiet();
     dir.ok("cluster new typed.toml --algorithm dx --slots 16 --nodes 10 --key text");
-    dir.ok("count --cluster typed.toml ids.txt").is_quiet();
+    dir.ok("count --cluster typed.toml ids.txt").stays_quiet();
 }
 
 #[test]

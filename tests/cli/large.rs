@@ -25,7 +25,7 @@ fn one_node_joining_ten_moves_an_eleventh_of_the_word_list() {
     if std::env::var_os("REHOME_WORDLIST").is_none() {
         assert_eq!(lines, 663_473, "the list of Debian 12");
     }
-    dir.ok("plan --from c10.toml --to c11.toml words.txt -o plan").is_quiet();
+    dir.ok("plan --from c10.toml --to c11.toml words.txt -o plan").stays_quiet();
     let sums: serde_json::Value = serde_json::from_str(&dir.text("plan/summary.json")).expect("JSON");
     assert_eq!(sums["keys"], lines);
     let share = sums["moved_fraction"].as_f64().expect("a number");

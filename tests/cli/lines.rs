@@ -17,15 +17,15 @@ const ADD: &str = "rehome cluster add c10.toml node-10 -o c11.toml              
 
 fn with_both() -> Dir {
     let dir = desk();
-    dir.sh(NEW).succeeds().is_quiet();
-    dir.sh(ADD).succeeds().is_quiet();
+    dir.sh(NEW).succeeds().stays_quiet();
+    dir.sh(ADD).succeeds().stays_quiet();
     dir
 }
 
 #[test]
 fn new_makes_numbered_nodes_in_slots_from_0() {
     let dir = desk();
-    dir.sh(NEW).succeeds().is_quiet();
+    dir.sh(NEW).succeeds().stays_quiet();
     let shown = dir.ok("cluster show c10.toml --json").json();
     assert_eq!(shown["dx"]["slots"], 16);
     let nodes = shown["nodes"].as_array().expect("nodes");
@@ -42,7 +42,7 @@ fn new_takes_names_a_seed_and_force() {
     let dir = desk();
     dir.write("named.toml", "something else");
     let line = "rehome cluster new named.toml --algorithm dx --node cache-a --node cache-b --seed 7 --force   # --force overwrites, in every verb";
-    dir.sh(line).succeeds().is_quiet();
+    dir.sh(line).succeeds().stays_quiet();
     let shown = dir.ok("cluster show named.toml --json").json();
     assert_eq!(shown["seed"], 7);
     assert_eq!(shown["dx"]["slots"], 4);
@@ -53,7 +53,7 @@ fn new_takes_names_a_seed_and_force() {
 fn new_takes_a_node_table() {
     let dir = desk();
     let line = "rehome cluster new c.toml --algorithm dx --slots 1024 --node-table nodes.csv   # columns name,slot[,weight,zone,up]";
-    dir.sh(line).succeeds().is_quiet();
+    dir.sh(line).succeeds().stays_quiet();
     let shown = dir.ok("cluster show c.toml --json").json();
     let expected = serde_json::json!([
         { "name": "alpha", "slot": 3, "weight": 1.0, "zone": "dc1/r1", "up": true },
@@ -64,7 +64,7 @@ fn new_takes_a_node_table() {
     assert_eq!(shown["dx"]["slots"], 1024);
     // The shortest table there is.
     dir.write("nodes.csv", "name,slot\na,0\n");
-    dir.sh(&(line.replace("   #", " --force   #"))).succeeds().is_quiet();
+    dir.sh(&(line.replace("   #", " --force   #"))).succeeds().stays_quiet();
     assert_eq!(dir.ok("cluster show c.toml --json").json()["nodes"][0]["name"], "a");
 }
 
@@ -73,9 +73,9 @@ fn add_writes_another_file_or_edits_in_place() {
     let dir = desk();
     dir.sh(NEW).succeeds();
     let before = dir.bytes("c10.toml");
-    dir.sh(ADD).succeeds().is_quiet();
+    dir.sh(ADD).succeeds().stays_quiet();
     assert_eq!(dir.bytes("c10.toml"), before, "-o must leave the first file as it is");
-    dir.sh("rehome cluster add c10.toml node-10").succeeds().is_quiet();
+    dir.sh("rehome cluster add c10.toml node-10").succeeds().stays_quiet();
     assert_eq!(dir.bytes("c10.toml"), dir.bytes("c11.toml"));
     assert_eq!(
         dir.ok("cluster show c11.toml --json").json()["nodes"][10],
@@ -89,7 +89,7 @@ fn add_writes_another_file_or_edits_in_place() {
 fn weight_down_and_a_dry_scale() {
     let dir = with_both();
     let line = "rehome cluster weight c11.toml node-3=0.5 && rehome cluster down c11.toml node-4 && rehome cluster scale c11.toml --dry-run";
-    let run = dir.sh(line).succeeds().is_quiet();
+    let run = dir.sh(line).succeeds().stays_quiet();
     assert!(run.out.contains("slots: 16 -> 32") && run.out.contains("nothing was written"), "{}", run.shown());
     let shown = dir.ok("cluster show c11.toml --json").json();
     assert_eq!(shown["nodes"][3]["weight"], 0.5);
@@ -103,7 +103,7 @@ fn locate_writes_key_and_node() {
     let dir = with_both();
     dir.sh("rehome locate --cluster c10.toml keys.txt -o nodes.csv --force                 # columns key,node")
         .succeeds()
-        .is_quiet();
+        .stays_quiet();
     let table = Table::csv(&dir.text("nodes.csv"));
     assert_eq!(table.columns, ["key", "node"]);
     let expected: Vec<String> = (1..=1000).map(|number| format!("user:{number}")).collect();
@@ -114,7 +114,7 @@ fn locate_writes_key_and_node() {
     fresh
         .sh("rehome locate --cluster c10.toml keys.txt -o nodes.csv                  # columns key,node")
         .succeeds()
-        .is_quiet();
+        .stays_quiet();
     assert_eq!(fresh.bytes("nodes.csv"), dir.bytes("nodes.csv"));
 }
 
@@ -123,7 +123,7 @@ fn locate_writes_replicas_to_parquet() {
     let dir = with_both();
     let line =
         "rehome locate --cluster c10.toml --key-type u64 ids.txt -o nodes.parquet --replicas 3   # node_1 .. node_3";
-    dir.sh(line).succeeds().is_quiet();
+    dir.sh(line).succeeds().stays_quiet();
     let table = Table::parquet(&dir.path("nodes.parquet"));
     assert_eq!(table.columns, ["key", "node_1", "node_2", "node_3"]);
     let keys = dir.text("ids.txt");
@@ -139,7 +139,7 @@ fn locate_writes_replicas_to_parquet() {
 #[test]
 fn count_prints_sums_as_json() {
     let dir = with_both();
-    let counts = dir.sh("rehome count --cluster c10.toml keys.txt --json").succeeds().is_quiet().json();
+    let counts = dir.sh("rehome count --cluster c10.toml keys.txt --json").succeeds().stays_quiet().json();
     let nodes = counts["nodes"].as_array().expect("nodes");
     assert_eq!(nodes.iter().map(|node| node["keys"].as_u64().expect("keys")).sum::<u64>(), 1000);
     assert_eq!((&counts["keys"], &counts["unplaced"], &counts["bad_rows"]), (&1000.into(), &0.into(), &0.into()));
@@ -154,7 +154,7 @@ fn count_prints_sums_as_json() {
 #[test]
 fn plan_writes_its_directory() {
     let dir = with_both();
-    let run = dir.sh("rehome plan --from c10.toml --to c11.toml keys.txt -o plan/").succeeds().is_quiet();
+    let run = dir.sh("rehome plan --from c10.toml --to c11.toml keys.txt -o plan/").succeeds().stays_quiet();
     assert!(run.out.contains("moved") && run.out.contains("node-10"), "a table for people:{}", run.shown());
     let files: Vec<_> = dir.tree("plan").into_keys().collect();
     assert_eq!(files, ["flows.csv", "manifest.json", "moves/part-00000.parquet", "nodes.csv", "summary.json"]);
@@ -183,7 +183,7 @@ fn plan_writes_its_directory() {
 #[test]
 fn locate_from_a_pipe_into_head_is_quiet() {
     let dir = with_both();
-    let run = dir.sh("cat keys.txt | rehome locate --cluster c10.toml - | head").succeeds().is_quiet();
+    let run = dir.sh("cat keys.txt | rehome locate --cluster c10.toml - | head").succeeds().stays_quiet();
     assert_eq!(run.out.lines().count(), 10);
     assert_eq!(run.out.lines().next(), Some("key,node"));
 }

@@ -5,9 +5,9 @@ use crate::support::{Dir, Table, integer_keys, is_partial};
 #[test]
 fn every_format_has_the_same_rows() {
     let dir = Dir::with_clusters(3000);
-    dir.ok("locate --cluster c10.toml keys.txt -o out.csv").is_quiet();
-    dir.ok("locate --cluster c10.toml keys.txt -o out.jsonl").is_quiet();
-    dir.ok("locate --cluster c10.toml keys.txt -o out.parquet").is_quiet();
+    dir.ok("locate --cluster c10.toml keys.txt -o out.csv").stays_quiet();
+    dir.ok("locate --cluster c10.toml keys.txt -o out.jsonl").stays_quiet();
+    dir.ok("locate --cluster c10.toml keys.txt -o out.parquet").stays_quiet();
     let csv = Table::csv(&dir.text("out.csv"));
     assert_eq!(csv.rows.len(), 3000);
     assert_eq!(Table::json_lines(&dir.text("out.jsonl")), csv);
@@ -16,7 +16,7 @@ fn every_format_has_the_same_rows() {
     for (option, name) in [("csv", "out.csv"), ("jsonl", "out.jsonl"), ("parquet", "out.parquet")] {
         dir.sh(&format!("rehome locate --cluster c10.toml keys.txt --output-format {option} > piped"))
             .succeeds()
-            .is_quiet();
+            .stays_quiet();
         assert!(dir.bytes("piped") == dir.bytes(name), "standard output and {name} differ");
         dir.ok(&format!("locate --cluster c10.toml keys.txt --output-format {option} -o plain --force"));
         assert!(dir.bytes("plain") == dir.bytes(name), "--output-format {option} and {name} differ");
@@ -88,7 +88,7 @@ fn standard_input_gives_the_same_as_the_file() {
         // A key at a time, so that reads end within lines.
         "(head -c 100 keys.txt; sleep 0.1; tail -c +101 keys.txt) | rehome locate --cluster c10.toml -",
     ] {
-        assert!(dir.sh(line).succeeds().is_quiet().out == file, "{line} gave other rows than the file");
+        assert!(dir.sh(line).succeeds().stays_quiet().out == file, "{line} gave other rows than the file");
     }
     dir.write("t.csv", "id,key\n1,a\n2,b\n");
     let from_file = dir.ok("locate --cluster c10.toml t.csv --keep id").out;
@@ -174,7 +174,7 @@ fn replicas_beyond_the_nodes_are_empty_and_said() {
     for row in &table.rows {
         assert!(!row[1].is_empty() && !row[2].is_empty() && row[3].is_empty() && row[4].is_empty(), "{row:?}");
     }
-    dir.ok("locate --cluster two.toml keys.txt --replicas 4 -o out.jsonl --quiet").is_quiet();
+    dir.ok("locate --cluster two.toml keys.txt --replicas 4 -o out.jsonl --quiet").stays_quiet();
     assert!(dir.text("out.jsonl").lines().all(|line| line.ends_with(r#""node_3":null,"node_4":null}"#)));
     dir.ok("locate --cluster two.toml keys.txt --replicas 4 -o out.parquet --quiet");
     assert_eq!(Table::parquet(&dir.path("out.parquet")), table);
@@ -202,7 +202,7 @@ fn replicas_spread_over_zones() {
 #[test]
 fn the_sums_of_locate_are_printed_as_json_beside_a_file() {
     let dir = Dir::with_clusters(100);
-    let sums = dir.ok("locate --cluster c10.toml keys.txt -o out.csv --json").is_quiet().json();
+    let sums = dir.ok("locate --cluster c10.toml keys.txt -o out.csv --json").stays_quiet().json();
     assert_eq!(sums, serde_json::json!({ "keys": 100, "unplaced": 0, "bad_rows": 0 }));
     dir.run("locate --cluster c10.toml keys.txt --json").misused(&["--json", "-o FILE"]);
     dir.run("locate --cluster c10.toml keys.txt --size-column x").misused(&["--size-column", "--keep"]);
@@ -224,7 +224,7 @@ fn timings_tell_stages_rows_and_memory() {
 #[test]
 fn count_has_a_table_for_people() {
     let dir = Dir::with_clusters(1000);
-    let run = dir.ok("count --cluster c10.toml keys.txt").is_quiet();
+    let run = dir.ok("count --cluster c10.toml keys.txt").stays_quiet();
     assert!(run.out.contains("node-9") && run.out.contains("Max/Avg"), "{}", run.shown());
     let total =
         run.out.lines().find(|line| line.starts_with("total")).unwrap_or_else(|| panic!("no total:{}", run.shown()));

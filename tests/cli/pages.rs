@@ -118,7 +118,7 @@ fn every_verb_has_help_with_examples() {
     dir.ok("--help").prints(&["Usage: rehome", "Examples:", "Exit codes:"]);
     for verb in VERBS {
         for flag in ["--help", "-h"] {
-            let run = dir.ok(&format!("{verb} {flag}")).is_quiet().prints(&[&format!("Usage: rehome {verb}")]);
+            let run = dir.ok(&format!("{verb} {flag}")).stays_quiet().prints(&[&format!("Usage: rehome {verb}")]);
             if !(run.out.contains("Examples:") || run.out.contains("Example:")) {
                 lacking.push(format!("{verb} {flag}"));
             }
@@ -152,7 +152,7 @@ fn wrong_usage_exits_with_2() {
 fn completions_name_the_verbs() {
     let dir = Dir::new();
     for shell in ["bash", "zsh", "fish"] {
-        let run = dir.ok(&format!("completions {shell}")).is_quiet();
+        let run = dir.ok(&format!("completions {shell}")).stays_quiet();
         run.prints(&["rehome", "locate", "plan", "cluster", "count"]);
     }
     dir.sh("command -v bash > /dev/null || exit 0; rehome completions bash > c.bash && bash -n c.bash").succeeds();
@@ -162,7 +162,7 @@ fn completions_name_the_verbs() {
 #[test]
 fn manual_pages_name_the_verbs() {
     let dir = Dir::new();
-    let run = dir.ok("man").is_quiet();
+    let run = dir.ok("man").stays_quiet();
     let run = run.prints(&[".TH rehome 1", "locate", "count", "plan", "cluster", "hash"]);
     assert!(run.out.contains("Examples"), "{}", run.shown());
     dir.sh("mkdir pages && rehome man -o pages").succeeds();

@@ -51,7 +51,7 @@ fn columns_know_their_type() {
     write_parquet(&dir.path("all.parquet"), &batch(columns));
     for kind in ["u64", "i64", "u32", "text", "bytes"] {
         let lines = dir.ok(&format!("locate --cluster c10.toml {kind}.txt --key-type {kind}")).out;
-        let parquet = dir.ok(&format!("locate --cluster c10.toml all.parquet --column {kind}")).is_quiet().out;
+        let parquet = dir.ok(&format!("locate --cluster c10.toml all.parquet --column {kind}")).stays_quiet().out;
         assert!(parquet == lines, "{kind} keys of lines and of Parquet differ");
         let also = dir.ok(&format!("locate --cluster c10.toml all.parquet --column {kind} --key-type {kind}")).out;
         assert!(also == lines, "{kind} with --key-type");
@@ -95,7 +95,7 @@ fn uuid_columns_are_known_by_their_mark() {
     let dir = Dir::with_clusters(0);
     dir.write("ids.txt", "6f1ed002-ab5d-4b0a-8c70-2c5a0a6a3a52\n00000000-0000-0000-0000-000000000001\n");
     dir.ok("locate --cluster c10.toml ids.txt --key-type uuid -o out.parquet");
-    let again = dir.ok("locate --cluster c10.toml out.parquet --column key").is_quiet().out;
+    let again = dir.ok("locate --cluster c10.toml out.parquet --column key").stays_quiet().out;
     assert_eq!(again, dir.ok("locate --cluster c10.toml ids.txt --key-type uuid").out);
 }
 

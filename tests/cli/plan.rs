@@ -66,7 +66,7 @@ fn is_the_difference_of_two_locates(dir: &Dir, plan: &str, from: &str, to: &str,
 #[test]
 fn one_node_joining_ten_moves_an_eleventh_all_of_it_to_the_new_node() {
     let dir = Dir::with_clusters(50_000);
-    dir.ok("plan --from c10.toml --to c11.toml keys.txt -o plan").is_quiet();
+    dir.ok("plan --from c10.toml --to c11.toml keys.txt -o plan").stays_quiet();
     let sums = summary(&dir, "plan");
     let share = sums["moved_fraction"].as_f64().expect("a number");
     assert!((share - 1.0 / 11.0).abs() < 0.005, "moved {share}, wanted about 1/11: {sums:#}");
@@ -248,7 +248,7 @@ fn sizes_are_summed() {
 fn a_summary_alone_needs_no_directory() {
     let dir = Dir::with_clusters(1000);
     let before = dir.names();
-    let sums = dir.ok("plan --from c10.toml --to c11.toml keys.txt --summary-only --json").is_quiet().json();
+    let sums = dir.ok("plan --from c10.toml --to c11.toml keys.txt --summary-only --json").stays_quiet().json();
     assert_eq!(dir.names(), before);
     dir.ok("plan --from c10.toml --to c11.toml keys.txt --summary-only -o plan --quiet");
     assert_eq!(
@@ -256,7 +256,7 @@ fn a_summary_alone_needs_no_directory() {
         ["flows.csv", "manifest.json", "nodes.csv", "summary.json"]
     );
     assert_eq!(summary(&dir, "plan"), sums);
-    dir.ok("plan --from c10.toml --to c11.toml keys.txt -o full --quiet").is_quiet();
+    dir.ok("plan --from c10.toml --to c11.toml keys.txt -o full --quiet").stays_quiet();
     assert_eq!(summary(&dir, "full"), sums);
     dir.run("plan --from c10.toml --to c11.toml keys.txt").misused(&["--output"]);
 }
@@ -265,7 +265,7 @@ fn a_summary_alone_needs_no_directory() {
 fn standard_input_gives_the_same_moves_as_the_file() {
     let dir = Dir::with_clusters(3000);
     dir.ok("plan --from c10.toml --to c11.toml keys.txt -o file");
-    dir.sh("cat keys.txt | rehome plan --from c10.toml --to c11.toml - -o stream").succeeds().is_quiet();
+    dir.sh("cat keys.txt | rehome plan --from c10.toml --to c11.toml - -o stream").succeeds().stays_quiet();
     let (file, mut stream) = (dir.tree("file"), dir.tree("stream"));
     // Only the manifest says where the keys came from.
     stream.insert("manifest.json".into(), file["manifest.json"].clone());
@@ -381,7 +381,7 @@ fn clusters_without_a_common_node_are_pointed_out() {
     dir.ok("plan --from c10.toml --to other.toml keys.txt -o plan").says(&["warning: ", "share no node name"]);
     is_the_difference_of_two_locates(&dir, "plan", "c10.toml", "other.toml", "keys.txt");
     assert_eq!(summary(&dir, "plan")["moved"], 100);
-    dir.ok("plan --from c10.toml --to other.toml keys.txt -o plan --force --quiet").is_quiet();
+    dir.ok("plan --from c10.toml --to other.toml keys.txt -o plan --force --quiet").stays_quiet();
 }
 
 #[test]

@@ -178,7 +178,7 @@ impl Run {
 
     /// Standard error is empty.
     #[track_caller]
-    pub(crate) fn is_quiet(self) -> Self {
+    pub(crate) fn stays_quiet(self) -> Self {
         assert_eq!(self.err, "", "standard error should be empty:{}", self.shown());
         self
     }
