@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{Cluster, FILE_VERSION, Node, SlotQueue, Spread, Storage};
+use super::{Cluster, FILE_VERSION, Node, SlotQueue, Spread, Storage, comments};
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Layout;
 
@@ -129,7 +129,9 @@ impl Cluster {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
         // A table is beside the file itself, not beside a link to it.
         let place = std::fs::canonicalize(path).map_err(|error| Error::io("read", path, error))?;
-        Self::parse(&text, syntax, place.parent()).map_err(|error| error.in_file(path))
+        let mut cluster = Self::parse(&text, syntax, place.parent()).map_err(|error| error.in_file(path))?;
+        cluster.original = (syntax == Syntax::Toml).then(|| text.into());
+        Ok(cluster)
     }
 
     /// Reads a cluster from the text of a TOML file that holds its nodes.
@@ -188,7 +190,20 @@ impl Cluster {
                 toml::to_string(&form).map(|text| TOML_HEAD.to_owned() + &text).map_err(|error| error.to_string())
             }
         };
-        text.map_err(|message| ErrorKind::Syntax { message }.into())
+        let text = text.map_err(|message| Error::from(ErrorKind::Syntax { message }))?;
+        let original = self.original.as_deref().filter(|_| syntax == Syntax::Toml);
+        Ok(original.and_then(|original| Self::in_words_of(original, &text)).unwrap_or(text))
+    }
+
+    /// The description `text` with the comments of the file that was edited, if that says the very same.
+    fn in_words_of(original: &str, text: &str) -> Option<String> {
+        let kept = comments::keep(original, text)?;
+        let same = |text: &str| {
+            let mut form: FileForm = read(text, Syntax::Toml).ok()?;
+            form.nodes.iter_mut().for_each(NodeForm::drop_defaults);
+            toml::to_string(&form).ok()
+        };
+        (same(&kept)? == same(text)?).then_some(kept)
     }
 
     /// The cluster as the text of a TOML file, its nodes inside.

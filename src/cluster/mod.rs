@@ -3,6 +3,7 @@
 //! A [`Cluster`] is always consistent: every constructor, file reader and edit checks the whole description. To look
 //! keys up, compile it with [`Cluster::placement`].
 
+mod comments;
 mod diff;
 mod edit;
 mod file;
@@ -14,6 +15,7 @@ mod slots;
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 pub use diff::{ClusterDiff, NodeChange};
 pub use edit::Moved;
@@ -54,6 +56,8 @@ pub struct Cluster {
     by_hash: HashMap<u64, u32>,
     slots: Slots,
     storage: Storage,
+    /// The TOML text it was read from, whose comments an edit keeps.
+    original: Option<Arc<str>>,
 }
 
 /// How replicas are chosen from a preference list.
@@ -197,6 +201,7 @@ impl ClusterBuilder {
             by_hash: HashMap::new(),
             slots: Slots { size, queue: SlotQueue::default() },
             storage: self.storage,
+            original: None,
         };
         cluster.check_options()?;
         cluster.index_names()?;

@@ -378,3 +378,46 @@ fn a_link_to_a_cluster_with_a_table_is_that_cluster() {
     assert_eq!(shown(&dir, "real/c.toml")["eligible"], 1);
     assert_eq!(dir.tree("links").len(), 1, "the table belongs beside the file, not beside the link");
 }
+
+#[test]
+fn edits_keep_comments_and_order() {
+    let dir = Dir::new();
+    let blocks = "# Our caches.\nalgorithm = \"dx\" # see the wiki\nversion = 1\n\n# Grown twice.\n[dx]\nslots = 8 # room for four more\n\n\
+                  # The old one.\n[[nodes]]\nname = \"a\"\nslot = 0\n\n[[nodes]]\nname = \"b\" # to be replaced\nslot = 1\nweight = 1\n\n\
+                  [[nodes]]\nslot = 2\nname = \"c\"\n";
+    dir.write("blocks.toml", blocks);
+    dir.ok("cluster down blocks.toml a");
+    dir.ok("cluster remove blocks.toml b");
+    dir.ok("cluster add blocks.toml d");
+    dir.ok("cluster scale blocks.toml");
+    let text = dir.text("blocks.toml");
+    for kept in [
+        "# Our caches.\n",
+        "# see the wiki\n",
+        "# Grown twice.\n",
+        "# room for four more\n",
+        "# The old one.\n",
+        "slots = 16",
+        "slot = 2\nname = \"c\"\n",
+    ] {
+        assert!(text.contains(kept), "{kept:?} is not in\n{text}");
+    }
+    assert!(!text.contains("to be replaced"), "{text}");
+    let nodes = shown(&dir, "blocks.toml")["nodes"].clone();
+    assert_eq!(
+        (&nodes[0]["up"], &nodes[1]["name"], &nodes[2]["name"], &nodes[2]["slot"]),
+        (&false.into(), &"c".into(), &"d".into(), &3.into())
+    );
+
+    let inline = "version = 1\nalgorithm = \"dx\"\ndx = { slots = 8 }\nnodes = [\n  { name = \"a\", slot = 0 }, # first\n  { name = \"b\", slot = 5, weight = 1.0 },\n]\n";
+    dir.write("inline.toml", inline);
+    dir.ok("cluster weight inline.toml b=0.25");
+    dir.ok("cluster add inline.toml c");
+    let text = dir.text("inline.toml");
+    assert!(
+        text.contains("dx = { slots = 8 }\n") && text.contains("weight = 0.25") && text.contains("# first"),
+        "{text}"
+    );
+    assert_eq!(shown(&dir, "inline.toml")["nodes"][2]["slot"], 1);
+    dir.ok("cluster check inline.toml");
+}
