@@ -64,20 +64,28 @@ fn merge_tables(old: &mut ArrayOfTables, new: &ArrayOfTables) {
 
 /// Nodes as an array of inline tables.
 fn merge_inline(old: &mut Array, new: &ArrayOfTables) {
-    let spacing = old.iter().last().map(|last| last.decor().clone());
+    // A new node stands as the last one does, on a line of its own or not, but without the comment before that.
+    let spacing =
+        old.iter().last().and_then(|last| last.decor().prefix()?.as_str()).map(|prefix| {
+            prefix.rsplit_once('\n').map_or_else(|| prefix.to_owned(), |(_, indent)| format!("\n{indent}"))
+        });
     let named = |value: &Value| value.as_inline_table().and_then(|table| Some((name_of(table)?, table.clone())));
     let mut present: HashMap<String, InlineTable> = old.iter().filter_map(named).collect();
     old.clear();
     for row in new {
         match name_of(row).and_then(|name| present.remove(&name)) {
             Some(mut table) => {
+                let before = table.to_string();
                 merge(&mut table, row);
+                if table.to_string() != before {
+                    table.fmt();
+                }
                 old.push_formatted(Value::InlineTable(table));
             }
             None => {
                 let mut value = Value::InlineTable(row.clone().into_inline_table());
                 if let Some(spacing) = &spacing {
-                    *value.decor_mut() = spacing.clone();
+                    value.decor_mut().set_prefix(spacing);
                 }
                 old.push_formatted(value);
             }
