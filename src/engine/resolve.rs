@@ -40,7 +40,9 @@ pub(super) fn resolve<'a>(job: &Job, mut chunk: Chunk<'a>, totals: &Totals) -> R
         Ok::<(), Error>(())
     })?;
     let Strips { counts, hash, place, .. } = strips;
-    totals.give_back(counts);
+    if job.want == Want::Counts {
+        totals.give_back(counts);
+    }
     Ok(Done { chunk, hash, place })
 }
 
