@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
-use super::backend::{Chunk, Counts, Done, Job, Want};
+use super::backend::{Chunk, Counts, Done, Job, NodeSpace, Want};
 use super::clock::{Cost, Stopwatch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::Keys;
@@ -25,17 +25,21 @@ thread_local! {
 
 /// Fills the space of a chunk.
 pub(super) fn resolve<'a>(job: &Job, mut chunk: Chunk<'a>, totals: &Totals) -> Result<Done<'a>> {
-    let length = chunk.keys.keys(0).len();
-    check_space(job, &mut chunk, length)?;
+    let Chunk { keys, nodes } = &mut chunk;
+    // Asked for once: a column of bytes is checked every time.
+    let columns: Vec<Keys<'_>> = (0..job.placements.len()).map(|side| keys.keys(side)).collect();
+    let length = columns.first().map_or(0, Keys::len);
+    check_space(job, &columns, nodes, length)?;
     let mut strips = Strips {
         job,
+        columns: &columns,
         counts: if job.want == Want::Counts { totals.take(job) } else { Vec::new() },
         hash: Cost::default(),
         place: Cost::default(),
     };
     SCRATCH.with_borrow_mut(|scratch| {
         for start in (0..length).step_by(STRIP) {
-            strips.strip(&mut chunk, start, length.min(start + STRIP), scratch)?;
+            strips.strip(nodes, start, length.min(start + STRIP), scratch)?;
         }
         Ok::<(), Error>(())
     })?;
@@ -49,6 +53,7 @@ pub(super) fn resolve<'a>(job: &Job, mut chunk: Chunk<'a>, totals: &Totals) -> R
 /// The strips of a chunk, and what they came to so far.
 struct Strips<'j> {
     job: &'j Job,
+    columns: &'j [Keys<'j>],
     counts: Vec<Counts>,
     hash: Cost,
     place: Cost,
@@ -56,20 +61,20 @@ struct Strips<'j> {
 
 impl Strips<'_> {
     /// Keys `start..end`, on every side.
-    fn strip(&mut self, chunk: &mut Chunk<'_>, start: usize, end: usize, scratch: &mut Scratch) -> Result<()> {
+    fn strip(&mut self, spaces: &mut [NodeSpace<'_>], start: usize, end: usize, scratch: &mut Scratch) -> Result<()> {
         let mut watch = Stopwatch::start();
         let per_key = self.job.want.nodes_per_key();
         let words = &mut scratch.words[..end - start];
         for (side, placement) in self.job.placements.iter().enumerate() {
-            let keys = chunk.keys.keys(side).slice(start, end);
+            let keys = self.columns[side].slice(start, end);
             let fused = keys.as_integers().zip(placement.hasher().mixed_integers()).filter(|_| self.may_fuse());
-            if fused.is_none() && !self.has_words(chunk, side) {
+            if fused.is_none() && !self.has_words(side) {
                 placement.hasher().words(keys, words).map_err(|error| behind(error, start))?;
                 self.hash += watch.lap();
             }
             let nodes = match self.job.want {
                 Want::Counts => &mut scratch.nodes[..end - start],
-                _ => &mut chunk.nodes[side].as_mut_slice()[start * per_key..end * per_key],
+                _ => &mut spaces[side].as_mut_slice()[start * per_key..end * per_key],
             };
             match (self.job.want, fused) {
                 (Want::Replicas(replicas), _) => {
@@ -94,27 +99,26 @@ impl Strips<'_> {
     }
 
     /// Whether the words of the side before serve this one: both hash the same keys alike.
-    fn has_words(&self, chunk: &Chunk<'_>, side: usize) -> bool {
+    fn has_words(&self, side: usize) -> bool {
         side > 0
-            && Keys::same_column(&chunk.keys.keys(side), &chunk.keys.keys(side - 1))
+            && self.columns[side].same_column(&self.columns[side - 1])
             && self.job.placements[side].hasher() == self.job.placements[side - 1].hasher()
     }
 }
 
 /// Fails unless both sides have the same keys and the spaces fit them.
-fn check_space(job: &Job, chunk: &mut Chunk<'_>, length: usize) -> Result<()> {
+fn check_space(job: &Job, columns: &[Keys<'_>], spaces: &mut [NodeSpace<'_>], length: usize) -> Result<()> {
     let mismatch = |what, expected, found| {
         let (expected, found) = (expected as u64, found as u64);
         Err(ErrorKind::Mismatch { what, expected, found }.into())
     };
-    for side in 0..job.placements.len() {
-        let keys = chunk.keys.keys(side).len();
-        if keys != length {
-            return mismatch("keys of the second side", length, keys);
+    for (side, keys) in columns.iter().enumerate() {
+        if keys.len() != length {
+            return mismatch("keys of the second side", length, keys.len());
         }
         if job.want != Want::Counts {
             let wanted = length * job.want.nodes_per_key();
-            let space = chunk.nodes.get_mut(side).map_or(0, |nodes| nodes.as_mut_slice().len());
+            let space = spaces.get_mut(side).map_or(0, |nodes| nodes.as_mut_slice().len());
             if space != wanted {
                 return mismatch("space for nodes", wanted, space);
             }

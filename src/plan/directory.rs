@@ -61,7 +61,7 @@ impl PlanWriter {
     /// Starts a plan at `target` for keys of this column (`sized`: with sizes).
     ///
     /// # Errors
-    /// As [`check_plan_target`], and if the folder cannot be made.
+    /// As [`check_plan_target`](crate::plan::check_plan_target), and if the folder cannot be made.
     pub fn create(target: &Path, options: PlanOptions, key: Field, sized: bool) -> Result<Self> {
         let (place, partial) = places(target, options.force)?;
         if partial.symlink_metadata().is_ok() {
