@@ -264,3 +264,12 @@ pub fn shown(value: &[u8]) -> String {
     }
     format!("{short:?}")
 }
+
+/// A name as it may stand in a table on a terminal: control characters are written out.
+pub fn printable(name: &str) -> std::borrow::Cow<'_, str> {
+    if !name.contains(char::is_control) {
+        return name.into();
+    }
+    let written = |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.into() };
+    name.chars().map(written).collect::<String>().into()
+}

@@ -1,11 +1,12 @@
 //! `rehome cluster add | remove | up | down | weight | scale | shrink`: edits, each atomic.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use rehome::{Cluster, ClusterDiff, Node, Result};
+use rehome::{Cluster, ClusterDiff, Error, Node, Result};
 
 use super::cluster_show::diff_text;
 use super::failure::Failure;
@@ -161,6 +162,8 @@ fn edit(
     output: &OutputArgs,
     change: impl FnOnce(&mut Cluster) -> Result<Option<&'static str>>,
 ) -> Result<ExitCode, Failure> {
+    // Two edits of one file take turns, so that neither undoes the other.
+    let lock = if output.output.is_none() && !output.dry_run { Some(lock(file)?) } else { None };
     let before = Cluster::from_path(file)?;
     let mut after = before.clone();
     let remark = change(&mut after).map_err(|error| error.in_file(file))?;
@@ -181,9 +184,35 @@ fn edit(
     } else if let Some(table) = after.save(target, output.output.is_none() || output.force)?.node_table {
         text += &format!("nodes are in {}\n", table.display());
     }
+    drop(lock);
     if !after.nodes().iter().any(rehome::Node::is_eligible) {
         message::warn("no node is up with a weight above 0: every key is unplaced");
     }
     message::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Locks a cluster file against other edits. An edit renames a new file into place, so once the lock is had, the file
+/// under the name may be another one.
+fn lock(file: &Path) -> Result<File> {
+    let failed = |error| Error::io("lock", file, error);
+    loop {
+        let locked = File::open(file).map_err(|error| Error::io("read", file, error))?;
+        locked.lock().map_err(failed)?;
+        if is_still(&locked, file).map_err(failed)? {
+            return Ok(locked);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_still(locked: &File, file: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (ours, theirs) = (locked.metadata()?, std::fs::metadata(file)?);
+    Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_still(_locked: &File, _file: &Path) -> std::io::Result<bool> {
+    Ok(true)
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(args: NewArgs) -> Result<ExitCode, Failure> {
     let mut builder = Cluster::builder(&args.algorithm)?;
     // Said before the names are made: there may be billions.
     let Layout::Slots { most, .. } = builder.algorithm().layout;
-    let (nodes, room) = (u64::from(args.nodes.unwrap_or(0)), args.slots.unwrap_or(most).min(most));
+    let (nodes, room) = (u64::from(args.nodes.unwrap_or(0)), args.slots.unwrap_or(most / 2).min(most));
     if nodes > room {
         return Err(
             Error::invalid(format!("{room} slots do not hold {nodes} nodes"), "use more slots or fewer nodes").into()

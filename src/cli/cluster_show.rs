@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use rehome::cluster::Change;
+use rehome::error::printable;
 use rehome::placement::Layout;
 use rehome::{Cluster, ClusterDiff, Error, ErrorKind, Placement};
 
@@ -130,7 +132,7 @@ fn show_text(cluster: &Cluster, placement: &Placement, all: bool) -> String {
     line("placement", format!("{} bytes", placement.memory_bytes()));
     let shown = if all { cluster.nodes().len() } else { cluster.nodes().len().min(SHOWN) };
     let nodes = &cluster.nodes()[..shown];
-    let width = nodes.iter().map(|node| node.name().chars().count()).max().unwrap_or(0).max(4);
+    let width = nodes.iter().map(|node| printable(node.name()).chars().count()).max().unwrap_or(0).max(4);
     if shown > 0 {
         let _ = writeln!(text, "\n{:<width$}  {:>10}  {:>8}  {:<5} zone", "node", "slot", "weight", "up");
     }
@@ -171,20 +173,22 @@ fn show_json(cluster: &Cluster, placement: &Placement) -> String {
 /// The differences, a line each.
 pub(crate) fn diff_text(diff: &ClusterDiff) -> String {
     let mut text = String::new();
-    let in_slot = |slot: &Option<u32>| slot.map_or_else(String::new, |slot| format!(" (slot {slot})"));
-    for (name, slot) in &diff.removed {
-        let _ = writeln!(text, "  - {name}{}", in_slot(slot));
+    for (sign, places) in [('-', &diff.removed), ('+', &diff.added)] {
+        for place in places {
+            let slot = place.slot.map_or_else(String::new, |slot| format!(" (slot {slot})"));
+            let _ = writeln!(text, "  {sign} {}{slot}", printable(&place.name));
+        }
     }
-    for (name, slot) in &diff.added {
-        let _ = writeln!(text, "  + {name}{}", in_slot(slot));
+    let change = |change: &Change| {
+        let shown = |value: &str| if value.is_empty() { "(empty)".to_owned() } else { printable(value).into_owned() };
+        format!("{} {} -> {}", change.name, shown(&change.from), shown(&change.to))
+    };
+    for node in &diff.changed {
+        let fields: Vec<_> = node.fields.iter().map(change).collect();
+        let _ = writeln!(text, "  ~ {}: {}", printable(&node.name), fields.join(", "));
     }
-    for change in &diff.changed {
-        let fields: Vec<_> = change.fields.iter().map(|(field, from, to)| format!("{field} {from} -> {to}")).collect();
-        let _ = writeln!(text, "  ~ {}: {}", change.name, fields.join(", "));
-    }
-    for (option, from, to) in &diff.options {
-        let shown = |value: &String| if value.is_empty() { "(empty)".to_owned() } else { value.clone() };
-        let _ = writeln!(text, "  {option}: {} -> {}", shown(from), shown(to));
+    for option in &diff.options {
+        let _ = writeln!(text, "  {}", change(option));
     }
     text
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use clap::Args;
 use rehome::engine::{Cost, Counts, Job, Want};
+use rehome::error::printable;
 use rehome::io::KeyChunk;
 use rehome::plan::balance;
 use rehome::{Cluster, Error, Result};
@@ -101,7 +102,7 @@ fn json(cluster: &Cluster, total: u64, keys: &Counts, bytes: Option<&Counts>, ba
 }
 
 fn table(cluster: &Cluster, total: u64, keys: &Counts, bytes: Option<&Counts>) -> String {
-    let names = cluster.nodes().iter().map(|node| node.name().chars().count());
+    let names = cluster.nodes().iter().map(|node| printable(node.name()).chars().count());
     let name_width = names.max().unwrap_or(0).max("(unplaced)".len());
     let mut text = format!("{:<name_width$}  {:>14}  {:>8}", "node", "keys", "share");
     if bytes.is_some() {
@@ -117,7 +118,7 @@ fn table(cluster: &Cluster, total: u64, keys: &Counts, bytes: Option<&Counts>) -
         text.push('\n');
     };
     for (index, node) in cluster.nodes().iter().enumerate() {
-        row(node.name(), keys.per_node[index], bytes.map(|bytes| bytes.per_node[index]));
+        row(&printable(node.name()), keys.per_node[index], bytes.map(|bytes| bytes.per_node[index]));
     }
     if keys.unplaced > 0 {
         row("(unplaced)", keys.unplaced, bytes.map(|bytes| bytes.unplaced));

@@ -40,8 +40,8 @@ pub(crate) struct HashArgs {
     #[arg(short, long, value_name = "FILE")]
     cluster: Option<PathBuf>,
     /// Probe words to show
-    #[arg(long, value_name = "N", default_value_t = 6)]
-    words: usize,
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(..=65_536))]
+    words: u32,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -72,7 +72,7 @@ pub(crate) fn run(args: HashArgs) -> Result<ExitCode, Failure> {
     let told = Told {
         word,
         is_digest: cluster.as_ref().is_none_or(|cluster| cluster.algorithm().keys == KeyRule::Digest),
-        probes: ProbeSequence::new(word).take(args.words).collect(),
+        probes: ProbeSequence::new(word).take(args.words as usize).collect(),
         node: placement.map(|placement| {
             let (node, length) = placement.lookup().locate(word);
             (placement, node, length)

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use rehome::Error;
 
 /// Says why the work failed.
-pub(crate) fn error(error: &Error) {
+pub(crate) fn error(error: &dyn Display) {
     say(AnsiColor::Red.on_default().bold(), "error", error);
 }
 

@@ -18,7 +18,7 @@ mod timings;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use failure::Failure;
 
@@ -100,8 +100,7 @@ pub(crate) fn main() -> ExitCode {
     match run(Cli::parse().verb) {
         Ok(code) => code,
         Err(Failure::Usage(text)) => {
-            // As clap reports its own: with the usage line, and exit code 2.
-            let _ = Cli::command().error(clap::error::ErrorKind::ArgumentConflict, text).print();
+            message::error(&format!("{text}\n\nFor more information, try '--help'."));
             ExitCode::from(2)
         }
         // Whoever read the output has seen enough.

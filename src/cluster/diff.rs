@@ -7,14 +7,34 @@ use super::{Cluster, Node};
 /// What differs between two clusters: options of the whole, and nodes matched by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ClusterDiff {
-    /// Options that differ: name, value before, value after.
-    pub options: Vec<(&'static str, String, String)>,
-    /// Names of nodes that only the second cluster has, with their slots.
-    pub added: Vec<(String, Option<u32>)>,
-    /// Names of nodes that only the first cluster has, with their slots.
-    pub removed: Vec<(String, Option<u32>)>,
+    /// Options that differ.
+    pub options: Vec<Change>,
+    /// Nodes that only the second cluster has.
+    pub added: Vec<NodePlace>,
+    /// Nodes that only the first cluster has.
+    pub removed: Vec<NodePlace>,
     /// Nodes that both have, but not alike.
     pub changed: Vec<NodeChange>,
+}
+
+/// An option or a field of a node that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The option or field.
+    pub name: &'static str,
+    /// Its value before.
+    pub from: String,
+    /// Its value after.
+    pub to: String,
+}
+
+/// A node and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NodePlace {
+    /// The node.
+    pub name: String,
+    /// Its slot.
+    pub slot: Option<u32>,
 }
 
 /// A node that two clusters describe differently.
@@ -22,8 +42,8 @@ pub struct ClusterDiff {
 pub struct NodeChange {
     /// The node.
     pub name: String,
-    /// What differs: field, value before, value after.
-    pub fields: Vec<(&'static str, String, String)>,
+    /// What differs.
+    pub fields: Vec<Change>,
 }
 
 impl ClusterDiff {
@@ -43,10 +63,10 @@ impl ClusterDiff {
             ("slots", from.slots.size.to_string(), to.slots.size.to_string()),
             ("queue", from.slots.queue.to_string(), to.slots.queue.to_string()),
         ];
-        diff.options.extend(pairs.into_iter().filter(|(_, before, after)| before != after));
+        diff.options = changes(pairs);
         for node in &from.nodes {
             match to.position(node.name()) {
-                None => diff.removed.push((node.name().to_owned(), node.slot())),
+                None => diff.removed.push(NodePlace::of(node)),
                 Some(position) => {
                     let fields = changed_fields(node, &to.nodes[position]);
                     if !fields.is_empty() {
@@ -56,7 +76,7 @@ impl ClusterDiff {
             }
         }
         let joined = to.nodes.iter().filter(|node| from.position(node.name()).is_none());
-        diff.added.extend(joined.map(|node| (node.name().to_owned(), node.slot())));
+        diff.added.extend(joined.map(NodePlace::of));
         diff
     }
 
@@ -66,14 +86,26 @@ impl ClusterDiff {
     }
 }
 
-fn changed_fields(from: &Node, to: &Node) -> Vec<(&'static str, String, String)> {
+impl NodePlace {
+    fn of(node: &Node) -> Self {
+        Self { name: node.name().to_owned(), slot: node.slot() }
+    }
+}
+
+fn changed_fields(from: &Node, to: &Node) -> Vec<Change> {
     let pairs = [
         ("slot", or_none(from.slot()), or_none(to.slot())),
         ("weight", from.weight().to_string(), to.weight().to_string()),
         ("zone", or_none(from.zone()), or_none(to.zone())),
         ("up", from.is_up().to_string(), to.is_up().to_string()),
     ];
-    pairs.into_iter().filter(|(_, before, after)| before != after).collect()
+    changes(pairs)
+}
+
+/// The pairs that differ.
+fn changes<const N: usize>(pairs: [(&'static str, String, String); N]) -> Vec<Change> {
+    let differ = pairs.into_iter().filter(|(_, from, to)| from != to);
+    differ.map(|(name, from, to)| Change { name, from, to }).collect()
 }
 
 fn or_none<T: ToString>(value: Option<T>) -> String {

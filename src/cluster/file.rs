@@ -17,7 +17,8 @@ pub(super) enum Syntax {
 
 impl Syntax {
     pub(super) fn of_path(path: &Path) -> Result<Self> {
-        match path.extension().and_then(|extension| extension.to_str()) {
+        let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+        match extension.as_deref() {
             Some("toml") => Ok(Self::Toml),
             Some("json") => Ok(Self::Json),
             _ => Err(Error::invalid("a cluster file is TOML or JSON", "name it .toml or .json").in_file(path)),

@@ -17,7 +17,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-pub use diff::{ClusterDiff, NodeChange};
+pub use diff::{Change, ClusterDiff, NodeChange, NodePlace};
 pub use edit::Moved;
 pub use node::Node;
 #[cfg(feature = "io")]

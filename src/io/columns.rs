@@ -21,7 +21,10 @@ pub(super) struct Chosen {
 pub(super) fn choose(names: &[String], options: &ReadOptions) -> Result<Chosen> {
     let key = match &options.column {
         Some(name) => find(names, name)?,
-        None if names.len() == 1 => 0,
+        None if names.len() == 1 => {
+            refuse_other_delimiters(&names[0])?;
+            0
+        }
         None if names.iter().any(|name| name == "key") => find(names, "key")?,
         None => {
             return Err(Error::invalid(
@@ -40,6 +43,20 @@ pub(super) fn choose(names: &[String], options: &ReadOptions) -> Result<Chosen> 
     }
     let size = options.size_column.as_deref().map(|name| find(names, name)).transpose()?;
     Ok(Chosen { key, kept, size })
+}
+
+/// A single column whose name holds what often separates columns is more likely several: whole rows would be keys.
+fn refuse_other_delimiters(name: &str) -> Result<()> {
+    match [(';', ";"), ('\t', "tab"), ('|', "|"), (',', ",")]
+        .into_iter()
+        .find(|(delimiter, _)| name.contains(*delimiter))
+    {
+        Some((_, delimiter)) => Err(Error::invalid(
+            format!("the only column is {name:?}, as if something else separated the fields"),
+            format!("pass --delimiter '{delimiter}', or --column '{name}' if that is its name"),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn find(names: &[String], name: &str) -> Result<usize> {

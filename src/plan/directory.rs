@@ -212,25 +212,31 @@ impl PlanWriter {
         for folder in [self.partial.join(MOVES), self.partial.clone()] {
             File::open(&folder).and_then(|open| open.sync_all()).map_err(|error| Error::io("write", &folder, error))?;
         }
-        let mut name = self.place.file_name().unwrap_or_default().to_owned();
-        name.push(".old");
-        let old = self.place.with_file_name(name);
-        let replaces = self.place.symlink_metadata().is_ok();
-        if replaces {
-            if old.symlink_metadata().is_ok() {
-                return Err(
-                    Error::invalid("is in the way of the plan that is to be replaced", "remove it").in_file(old)
-                );
-            }
-            fs::rename(&self.place, &old).map_err(failed)?;
-        }
-        fs::rename(&self.partial, &self.place).map_err(failed)?;
-        if replaces {
-            fs::remove_dir_all(&old).map_err(|error| Error::io("remove", &old, error))?;
+        if self.place.symlink_metadata().is_err() {
+            fs::rename(&self.partial, &self.place).map_err(failed)?;
+        } else if exchange(&self.partial, &self.place) {
+            // What has the partial name now is the plan that was replaced.
+            fs::remove_dir_all(&self.partial).map_err(|error| Error::io("remove", &self.partial, error))?;
+        } else {
+            // Where names cannot be exchanged, nothing is under the final name for a moment.
+            fs::remove_dir_all(&self.place).map_err(|error| Error::io("remove", &self.place, error))?;
+            fs::rename(&self.partial, &self.place).map_err(failed)?;
         }
         let parent = self.place.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
         File::open(parent).and_then(|open| open.sync_all()).map_err(|error| Error::io("write", parent, error))
     }
+}
+
+/// Exchanges the names of two folders in one step, where the system can.
+#[cfg(target_os = "linux")]
+fn exchange(a: &Path, b: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(_a: &Path, _b: &Path) -> bool {
+    false
 }
 
 fn or_empty(value: Option<u64>) -> String {

@@ -1,7 +1,7 @@
 //! Plans: which keys move from one cluster to another, how many go where, and whether they had to.
 //!
 //! A [`Tally`] takes the nodes of every key before and after and gives a [`Summary`], [`Flow`]s and keys per node. With
-//! the feature `io`, [`PlanWriter`] writes them as a plan directory that is complete or not there at all.
+//! the feature `io`, `PlanWriter` writes them as a plan directory that is complete or not there at all.
 //!
 //! Nodes are matched by name, never by number: the position of a node in two clusters need not be the same.
 

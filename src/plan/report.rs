@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::summary::Summary;
 use super::tally::{Flow, Tally};
+use crate::error::printable;
 
 /// Flows shown before the rest is summed up.
 const SHOWN: usize = 12;
@@ -50,7 +51,9 @@ pub fn table(tally: &Tally, summary: &Summary) -> String {
 }
 
 fn flow_table(flows: &[Flow]) -> String {
-    let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "(unplaced)".to_owned());
+    let name = |name: &Option<String>| {
+        name.as_deref().map_or_else(|| "(unplaced)".to_owned(), |name| printable(name).into_owned())
+    };
     let rows: Vec<[String; 3]> =
         flows.iter().map(|flow| [name(&flow.from), name(&flow.to), grouped(flow.keys)]).collect();
     let width = |column: usize, head: &str| {
