@@ -167,8 +167,13 @@ fn edit(
     let before = Cluster::from_path(file)?;
     let mut after = before.clone();
     let remark = change(&mut after).map_err(|error| error.in_file(file))?;
-    // An edit may not leave a cluster that no key can be looked up in.
-    after.placement().map_err(|error| error.in_file(file))?;
+    // An edit may not make a cluster that no key can be looked up in; one that already was may be mended in steps.
+    if let Err(error) = after.placement() {
+        if before.placement().is_ok() {
+            return Err(error.in_file(file).into());
+        }
+        message::warn(&error.to_string());
+    }
     let diff = ClusterDiff::between(&before, &after);
     let target = output.output.as_ref().unwrap_or(file);
     let mut text = if diff.is_empty() {

@@ -1,9 +1,11 @@
 //! Options that say which keys to read and how, and the checks that a cluster asks of them.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use rehome::hash::KeyHash;
+use rehome::hash::{KeyHash, RAW32_RANGE};
 use rehome::io::{BadRows, Blank, InputFormat, KeyChunk, KeyReader, ReadOptions, Source, open};
 use rehome::placement::KeyRule;
 use rehome::{Cluster, KeyType, Result};
@@ -73,6 +75,8 @@ fn delimiter(text: &str) -> std::result::Result<u8, String> {
 /// Keys on their way in, with what must be said of them.
 pub(crate) struct Input {
     pub reader: KeyReader,
+    /// How the second cluster reads keys, if that is another way.
+    pub second_key_type: Option<KeyType>,
     /// Whether nobody said that the keys are text.
     guessed_text: bool,
     name: String,
@@ -90,17 +94,7 @@ impl InputArgs {
             }
             key_types.push(self.key_type.or(cluster.key()));
         }
-        // A side that says nothing reads lines and CSV as text, and a Parquet column as what it is.
-        let differ = |key_type: KeyType| key_types.iter().any(|other| other.unwrap_or(KeyType::Text) != key_type);
-        let said = key_types.iter().copied().flatten().next();
-        let open_side = key_types.contains(&None) && said.is_some_and(differ);
-        let (first, second) = if allow_rehash && said.is_some_and(differ) {
-            let read = |side: usize| key_types.get(side).map(|key_type| key_type.unwrap_or(KeyType::Text));
-            (read(0), read(1))
-        } else {
-            (said, None)
-        };
-        let needs_integers = clusters.iter().find_map(|cluster| needs_integers(cluster));
+        let (first, second) = self.key_types(&key_types, allow_rehash)?;
         let options = ReadOptions {
             format: self.input_format,
             column: self.column.clone(),
@@ -115,21 +109,15 @@ impl InputArgs {
             max_key: clusters
                 .iter()
                 .any(|cluster| cluster.algorithm().keys == KeyRule::Raw32)
-                .then_some((u64::from(u32::MAX), "is not in 0..2^32: dx-crc32c takes 32-bit integer keys as they are")),
+                .then_some((u64::from(u32::MAX), RAW32_RANGE)),
             chunk_rows: self.chunk_rows as usize,
             ..ReadOptions::default()
         };
         let source = Source::from_arg(&self.input);
         let reader = open(&source, options)?;
-        if let Some(said) = said.filter(|_| open_side && !allow_rehash && reader.format() != InputFormat::Parquet) {
-            return Err(Failure::usage(format!(
-                "one cluster file says that keys are {said}, and the other says nothing and would read them as text, so \
-                 nearly every key would move: add `key = \"{said}\"` to it, pass --key-type {said}, or --allow-rehash if \
-                 that is what you want"
-            )));
-        }
-        for key_type in [Some(reader.key_type()), second].into_iter().flatten() {
-            if let Some(who) = needs_integers.filter(|_| !key_type.is_integer()) {
+        for (side, cluster) in clusters.iter().enumerate() {
+            let key_type = if side == 1 { second } else { None }.unwrap_or(reader.key_type());
+            if let Some(who) = needs_integers(cluster).filter(|_| !key_type.is_integer()) {
                 let what = format!("{who} takes integer keys, but these are {key_type}");
                 let hint = "pass --key-type u64 (or u32, i64, i32) if they are numbers, or use another cluster";
                 return Err(rehome::Error::invalid(what, hint).in_file(source.to_string()).into());
@@ -137,7 +125,54 @@ impl InputArgs {
         }
         let guessed_text =
             first.is_none() && reader.key_type() == KeyType::Text && reader.format() != InputFormat::Parquet;
-        Ok(Input { reader, guessed_text, name: source.to_string() })
+        Ok(Input { reader, second_key_type: second, guessed_text, name: source.to_string() })
+    }
+
+    /// How keys are read, and how the second side reads them if that is another way. A side that says nothing reads
+    /// lines and CSV as text, and a Parquet column as what it is.
+    fn key_types(
+        &self,
+        sides: &[Option<KeyType>],
+        allow_rehash: bool,
+    ) -> Result<(Option<KeyType>, Option<KeyType>), Failure> {
+        let said: Vec<KeyType> = sides.iter().copied().flatten().collect();
+        let Some(first) = said.first().copied() else { return Ok((None, None)) };
+        if self.is_parquet() {
+            // Integers are widened alike under every integer type.
+            return match said.iter().find(|other| **other != first && !(other.is_integer() && first.is_integer())) {
+                Some(other) => Err(Failure::usage(format!(
+                    "the cluster files say that keys are {first} and {other}, but a Parquet column is one of them: \
+                     correct the files"
+                ))),
+                None => Ok((Some(first), None)),
+            };
+        }
+        let read: Vec<KeyType> = sides.iter().map(|side| side.unwrap_or(KeyType::Text)).collect();
+        if read.iter().all(|other| *other == first) {
+            return Ok((Some(first), None));
+        }
+        if said.len() < sides.len() && !allow_rehash {
+            return Err(Failure::usage(format!(
+                "one cluster file says that keys are {first}, and the other says nothing and would read them as text, so \
+                 nearly every key would move: add `key = \"{first}\"` to it, pass --key-type {first}, or --allow-rehash if \
+                 that is what you want"
+            )));
+        }
+        Ok((read.first().copied(), read.get(1).copied()))
+    }
+
+    /// Whether the input is a Parquet file, by what was said, by its name, or by its first bytes.
+    fn is_parquet(&self) -> bool {
+        let named = InputFormat::of_path(&self.input).filter(|_| self.input.extension().is_some());
+        match self.input_format.or(named) {
+            Some(format) => format == InputFormat::Parquet,
+            None => {
+                let mut head = [0; 4];
+                let is_file = self.input.is_file();
+                let read = is_file && File::open(&self.input).and_then(|mut file| file.read_exact(&mut head)).is_ok();
+                read && head == *b"PAR1"
+            }
+        }
     }
 }
 
@@ -209,4 +244,18 @@ pub(crate) fn warn_unplaced(cluster: &Cluster, name: &str, unplaced: u64, quiet:
     } else {
         message::warn(&format!("{unplaced} keys have no node: no node of {name} is up with a weight above 0"));
     }
+}
+
+/// Ends the run at an error of the output while standard input may keep the reader waiting for ever: the reader cannot
+/// be called back. Other inputs end by themselves.
+pub(crate) fn leave_if_waiting(input: &InputArgs, error: rehome::Error) -> rehome::Error {
+    if input.input.as_os_str() != "-" {
+        return error;
+    }
+    rehome::io::remove_partial_files();
+    if error.is_broken_pipe() {
+        std::process::exit(0);
+    }
+    message::error(&error);
+    std::process::exit(1);
 }

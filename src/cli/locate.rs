@@ -15,7 +15,7 @@ use rehome::plan::NodeNames;
 use rehome::{Cluster, Engine, Error, ErrorKind, NodeId, Result};
 
 use super::failure::Failure;
-use super::input::{InputArgs, warn_unplaced};
+use super::input::{InputArgs, leave_if_waiting, warn_unplaced};
 use super::progress::Progress;
 use super::run::RunArgs;
 use super::{message, timings};
@@ -103,7 +103,8 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         let nodes = &nodes[0];
         unplaced += nodes.iter().step_by(columns.len()).filter(|node| **node == NodeId::NONE).count() as u64;
         let batch = batch(chunk, nodes, &names, &schema)?;
-        elsewhere += write(&engine, &mut table, &batch, &mut header)?;
+        elsewhere +=
+            write(&engine, &mut table, &batch, &mut header).map_err(|error| leave_if_waiting(&args.input, error))?;
         Ok(())
     });
     drop(progress);

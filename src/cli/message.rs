@@ -38,11 +38,7 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 pub(crate) fn quiet_caught_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        let inside_reader = info.location().is_some_and(|location| {
-            let file = location.file();
-            ["parquet-", "arrow-"].iter().any(|name| file.contains(name))
-        });
-        if !inside_reader {
+        if !rehome::io::catches_panics() {
             usual(info);
         }
     }));

@@ -16,7 +16,7 @@ use rehome::plan::{
 use rehome::{Cluster, Error, ErrorKind, NodeId, Result};
 
 use super::failure::Failure;
-use super::input::{BadRowsArg, BlankArg, Input, InputArgs, warn_unplaced};
+use super::input::{BadRowsArg, BlankArg, Input, InputArgs, leave_if_waiting, warn_unplaced};
 use super::progress::Progress;
 use super::run::RunArgs;
 use super::{message, timings};
@@ -80,6 +80,9 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
         message::warn("the clusters share no node name, so every key moves: check that these are the right files");
     }
     let sized = args.input.size_column.is_some();
+    if sized {
+        tally = tally.with_sizes();
+    }
     let options = PlanOptions { force: args.force, summary_only: args.summary_only, part_rows: args.part_rows };
     let create = |target: &PathBuf| PlanWriter::create(target, options, input.reader.key_field(), sized);
     let mut writer = args.output.as_ref().map(create).transpose()?;
@@ -93,7 +96,10 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
         let counted = tally.add(&nodes[0], &nodes[1], chunk.sizes(), |index| moved.push(index as u64));
         counted.map_err(|error| error.in_file(args.input.input.clone()))?;
         match &mut writer {
-            Some(writer) if !args.summary_only && !moved.is_empty() => write_moves(writer, chunk, moved, nodes, &names),
+            Some(writer) if !args.summary_only && !moved.is_empty() => {
+                let written = write_moves(writer, chunk, moved, nodes, &names);
+                written.map_err(|error| leave_if_waiting(&args.input, error))
+            }
             _ => Ok(()),
         }
     });
@@ -151,6 +157,7 @@ fn recorded_options(args: &PlanArgs, input: &Input) -> serde_json::Value {
     serde_json::json!({
         "input_format": input.reader.format().name(),
         "key_type": input.reader.key_type().name(),
+        "second_key_type": input.second_key_type.map(rehome::KeyType::name),
         "column": args.input.column,
         "size_column": args.input.size_column,
         "header": !args.input.no_header,

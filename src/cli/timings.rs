@@ -1,6 +1,7 @@
 //! `--timings`: where the time went.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::time::Duration;
 
 use rehome::engine::{Cost, StreamReport};
@@ -24,7 +25,8 @@ pub(crate) fn print(report: &StreamReport, elsewhere: Cost, wall: Duration) {
     if let Some(peak) = peak_resident() {
         let _ = writeln!(text, "peak resident memory {peak} KiB");
     }
-    eprint!("{text}");
+    // Nobody is left to tell if standard error is gone.
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// The most memory that this process ever had resident, in KiB, where the system tells.

@@ -30,7 +30,8 @@ pub trait WholeSet {
 /// input nor batches and threads change a result. Only keys with large digests are displaced.
 ///
 /// # Complexity
-/// O(k log k) for k keys and 24 bytes for each, and its bytes if it is no integer.
+/// O(k log k) for k keys; 24 bytes for each, some 16 more while they are sorted, and its bytes if it is no integer (2 GiB
+/// of those at most).
 ///
 /// ```
 /// use rehome::{Cluster, Node, NodeId};

@@ -146,7 +146,7 @@ pub trait Session<'a> {
 
 /// What resolves chunks of keys. The choice never changes a result.
 pub trait Backend: Send + Sync {
-    /// Its name, as `--backend` takes it.
+    /// Its name.
     fn name(&self) -> &'static str;
 
     /// Runs a job: `run` submits and collects its chunks. Gives the counts of all of them, per placement, if that is

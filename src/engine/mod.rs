@@ -141,8 +141,9 @@ impl Engine {
     /// Cuts a batch into chunks, lends each its part of `nodes`, and waits for all.
     fn batch(&self, placement: &Placement, keys: Keys<'_>, want: Want, nodes: &mut [NodeId]) -> Result<Counts> {
         let per_key = want.nodes_per_key();
-        if nodes.len() as u64 != keys.len() as u64 * per_key as u64 {
-            let (expected, found) = (keys.len() as u64 * per_key as u64, nodes.len() as u64);
+        let space = keys.len().checked_mul(per_key);
+        if space != Some(nodes.len()) {
+            let (expected, found) = (space.map_or(u64::MAX, |space| space as u64), nodes.len() as u64);
             return Err(ErrorKind::Mismatch { what: "space for nodes", expected, found }.into());
         }
         let job = Job { placements: vec![placement.clone()], want };

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use super::backend::{Backend, Chunk, Counts, Done, Job, Session, Ticket};
 use super::resolve::{Totals, resolve};
@@ -44,8 +44,16 @@ impl Backend for Scalar {
         let totals = Totals::default();
         self.pool.in_place_scope(|scope| {
             let (sender, receiver) = channel();
-            let mut session =
-                PoolSession { scope, job, totals: &totals, sender, receiver, early: HashMap::new(), submitted: 0 };
+            let mut session = PoolSession {
+                scope,
+                pool: &self.pool,
+                job,
+                totals: &totals,
+                sender,
+                receiver,
+                early: HashMap::new(),
+                submitted: 0,
+            };
             run(&mut session)
         })?;
         Ok(totals.sum(job))
@@ -57,6 +65,7 @@ type Outcome<'a> = std::result::Result<Result<Done<'a>>, Box<dyn Any + Send>>;
 
 struct PoolSession<'s, 'scope, 'a> {
     scope: &'s rayon::Scope<'scope>,
+    pool: &'a rayon::ThreadPool,
     job: &'a Job,
     totals: &'scope Totals,
     sender: Sender<(u64, Outcome<'a>)>,
@@ -84,9 +93,14 @@ impl<'scope, 'a: 'scope> Session<'a> for PoolSession<'_, 'scope, 'a> {
             if let Some(outcome) = self.early.remove(&ticket.0) {
                 return outcome.unwrap_or_else(|panic| resume_unwind(panic));
             }
-            let (number, outcome) = self.receiver.recv().map_err(|_| {
-                Error::invalid("the threads that place keys are gone", "this is a bug: please report it")
-            })?;
+            let (number, outcome) = match self.receiver.try_recv() {
+                Ok(found) => found,
+                // On a thread of the pool itself: do its work instead of waiting for it.
+                Err(TryRecvError::Empty) if self.pool.yield_now().is_some() => continue,
+                Err(_) => self.receiver.recv().map_err(|_| {
+                    Error::invalid("the threads that place keys are gone", "this is a bug: please report it")
+                })?,
+            };
             self.early.insert(number, outcome);
         }
     }

@@ -175,7 +175,8 @@ fn consume_all<C: KeyColumn>(
         let mut watch = Stopwatch::start();
         sink(&next.column, &next.nodes)?;
         report.costs.write += watch.lap();
-        for nodes in next.nodes {
+        // Counts need no buffers, and nobody would take them.
+        for nodes in next.nodes.into_iter().filter(|nodes| nodes.capacity() > 0) {
             let _ = spare.send(nodes);
         }
     }

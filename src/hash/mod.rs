@@ -113,7 +113,7 @@ enum Rule {
 }
 
 /// Why `dx-crc32c` refuses a key.
-pub(crate) const RAW32_RANGE: &str = "is not in 0..2^32: dx-crc32c takes 32-bit integer keys as they are";
+pub const RAW32_RANGE: &str = "is not in 0..2^32: dx-crc32c takes 32-bit integer keys as they are";
 
 impl KeyHasher {
     /// A hasher.
@@ -145,7 +145,10 @@ impl KeyHasher {
                 Err(key_error(key, "is bytes, but the identity hash takes integer keys: use another hash"))
             }
             (Rule::Raw32, Key::Integer(raw)) if raw <= u64::from(u32::MAX) => Ok(raw),
-            (Rule::Raw32, _) => Err(key_error(key, RAW32_RANGE)),
+            (Rule::Raw32, Key::Integer(_)) => Err(key_error(key, RAW32_RANGE)),
+            (Rule::Raw32, Key::Bytes(_)) => {
+                Err(key_error(key, "is bytes, but dx-crc32c takes integer keys: read the keys as u32"))
+            }
             (Rule::Named(hash), Key::Integer(integer)) => Ok(self.integer(hash, integer)),
             (Rule::Named(hash), Key::Bytes(bytes)) => Ok(self.bytes(hash, bytes)),
         }

@@ -1,5 +1,6 @@
 //! Errors of the libraries beneath, as errors of ours that keep the kind of a failed read or write.
 
+use std::cell::Cell;
 use std::error::Error as StdError;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
@@ -62,10 +63,22 @@ pub(super) fn reading_parquet(error: &(dyn StdError + 'static)) -> Error {
 /// Does a piece of reading a Parquet file. The library panics over some files whose parts contradict each other; such a
 /// file is an error like any other, and its reader is not used again.
 pub(super) fn read_parquet<T, E: StdError + 'static>(work: impl FnOnce() -> Result<T, E>) -> crate::error::Result<T> {
-    match panic::catch_unwind(AssertUnwindSafe(work)) {
+    let outer = GUARDED.replace(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(outer);
+    match outcome {
         Ok(result) => result.map_err(|error| reading_parquet(&error)),
         Err(_) => Err(reading_parquet(&ParquetError::General("its parts contradict each other".into()))),
     }
+}
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread would be caught now and told as a damaged file, so that a hook may keep quiet.
+pub fn catches_panics() -> bool {
+    GUARDED.get()
 }
 
 /// A file is not what its format says.

@@ -35,6 +35,7 @@ mod tests;
 pub use atomic::{AtomicFile, Target, remove_partial_files};
 pub use chunk::KeyChunk;
 pub use encode::TextEncoder;
+pub use errors::catches_panics;
 pub use format::{InputFormat, OutputFormat};
 pub use input::{KeyReader, open};
 pub use lines::LineDecoder;

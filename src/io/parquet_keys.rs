@@ -32,6 +32,25 @@ enum Family {
     Fixed,
 }
 
+/// Whether every value of a column of integers is the same key as the text of that number read as `asked`. Columns of
+/// 64 bits are taken by their bits either way, since many systems have no unsigned type.
+fn is_read_alike(column: &DataType, asked: KeyType) -> bool {
+    let (bits, signed) = match column {
+        DataType::Int8 => (8, true),
+        DataType::Int16 => (16, true),
+        DataType::Int32 | DataType::Date32 | DataType::Time32(_) => (32, true),
+        DataType::UInt8 => (8, false),
+        DataType::UInt16 => (16, false),
+        DataType::UInt32 => (32, false),
+        _ => return matches!(asked, KeyType::U64 | KeyType::I64),
+    };
+    match asked {
+        KeyType::U64 | KeyType::U32 => !signed,
+        KeyType::I64 => true,
+        _ => signed || bits < 32,
+    }
+}
+
 impl KeyShape {
     /// The shape of keys in a column of this type; `is_uuid` says that its 16 bytes are UUIDs, and `asked` what the
     /// user called them.
@@ -64,7 +83,15 @@ impl KeyShape {
         };
         let key_type = match asked {
             None => own,
-            Some(asked) if asked.is_integer() && own.is_integer() => own,
+            Some(asked) if asked.is_integer() && own.is_integer() => {
+                if !is_read_alike(inner, asked) {
+                    return Err(Error::invalid(
+                        format!("column {name:?} is {inner}, and {asked} keys were asked for, which it may not all be"),
+                        format!("read it as {own}, or store it as a column of that type"),
+                    ));
+                }
+                own
+            }
             Some(asked @ (KeyType::Bytes | KeyType::Uuid)) if inner == &DataType::FixedSizeBinary(16) => asked,
             Some(asked) if asked == own => own,
             Some(asked) => {

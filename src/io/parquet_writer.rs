@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::ArrowWriter;
@@ -22,8 +23,12 @@ use crate::error::{Error, Result};
 
 /// Rows handed to the encoder at once: pages end where a hand-over does, so it is always the same number.
 const BATCH: usize = 65_536;
-/// Rows of a row group, a whole number of batches; a row group is what is kept in memory, encoded.
+/// Bytes of text in a hand-over: it ends early at the row that reaches them, wherever the batches were cut.
+const BATCH_BYTES: usize = 8 << 20;
+/// Rows of a row group, which is what is kept in memory, encoded ..
 const ROW_GROUP: usize = 16 * BATCH;
+/// .. and its bytes.
+const ROW_GROUP_BYTES: usize = 64 << 20;
 
 /// A sink lent to the encoder, which would give it back only with a last flush whose failure loses its kind.
 struct Lent<W>(Arc<Mutex<W>>);
@@ -46,6 +51,8 @@ pub(super) struct ParquetWriter<W: Write + Send> {
     /// Rows not yet handed over, fewer than [`BATCH`] between calls.
     waiting: VecDeque<RecordBatch>,
     rows: usize,
+    /// Bytes of their text.
+    bytes: usize,
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
@@ -58,18 +65,41 @@ impl<W: Write + Send> ParquetWriter<W> {
             ArrowWriter::try_new_with_options(lent, Arc::clone(&schema), options)
         };
         let writer = start().map_err(|error| writing(name, &error))?;
-        Ok(Self { writer, sink, schema, waiting: VecDeque::new(), rows: 0 })
+        Ok(Self { writer, sink, schema, waiting: VecDeque::new(), rows: 0, bytes: 0 })
     }
 
     pub(super) fn write(&mut self, batch: &RecordBatch, name: &Path) -> Result<()> {
-        if batch.num_rows() > 0 {
-            self.rows += batch.num_rows();
-            self.waiting.push_back(batch.clone());
-        }
-        while self.rows >= BATCH {
-            self.hand_over(BATCH).map_err(|error| writing(name, &error))?;
+        let mut start = 0;
+        while start < batch.num_rows() {
+            let (taken, bytes) = self.room(batch, start);
+            self.waiting.push_back(batch.slice(start, taken));
+            (self.rows, self.bytes) = (self.rows + taken, self.bytes + bytes);
+            start += taken;
+            if self.rows >= BATCH || self.bytes >= BATCH_BYTES {
+                self.hand_over(self.rows).map_err(|error| writing(name, &error))?;
+            }
         }
         Ok(())
+    }
+
+    /// How many rows of a batch, from `start` on, belong to the present hand-over, and their bytes of text.
+    fn room(&self, batch: &RecordBatch, start: usize) -> (usize, usize) {
+        let most = (batch.num_rows() - start).min(BATCH - self.rows);
+        let texts: Vec<&[i32]> = batch.columns().iter().filter_map(|column| offsets(column)).collect();
+        let bytes = |rows: usize| -> usize {
+            let of_column = |offsets: &&[i32]| offsets[start + rows].abs_diff(offsets[start]) as usize;
+            texts.iter().map(of_column).sum()
+        };
+        if self.bytes + bytes(most) < BATCH_BYTES {
+            return (most, bytes(most));
+        }
+        // The first row at which the limit is reached; sums only rise.
+        let (mut low, mut high) = (1, most);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.bytes + bytes(middle) >= BATCH_BYTES { high = middle } else { low = middle + 1 }
+        }
+        (low, bytes(low))
     }
 
     pub(super) fn finish(mut self, name: &Path) -> Result<W> {
@@ -102,7 +132,7 @@ impl<W: Write + Send> ParquetWriter<W> {
             parts.push(batch.slice(0, taken));
             missing -= taken;
         }
-        self.rows -= rows;
+        (self.rows, self.bytes) = (self.rows - rows, 0);
         let column = |index: usize| -> Result<ArrayRef, ArrowError> {
             match parts.as_slice() {
                 [only] => Ok(Arc::clone(only.column(index))),
@@ -114,11 +144,21 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
+/// Where the texts of a column begin, if it has texts of any length.
+fn offsets(column: &ArrayRef) -> Option<&[i32]> {
+    match column.data_type() {
+        DataType::Utf8 => Some(column.as_string::<i32>().value_offsets()),
+        DataType::Binary => Some(column.as_binary::<i32>().value_offsets()),
+        _ => None,
+    }
+}
+
 /// How columns are stored. Nothing here depends on the time, the machine or the number of threads.
 fn properties(schema: &SchemaRef) -> Result<WriterProperties, ParquetError> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-        .set_max_row_group_row_count(Some(ROW_GROUP));
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_max_row_group_bytes(Some(ROW_GROUP_BYTES));
     for field in schema.fields() {
         let path = ColumnPath::from(field.name().as_str());
         // Keys and row numbers hardly repeat: a dictionary of them would be built only to be given up.

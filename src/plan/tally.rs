@@ -85,6 +85,13 @@ impl Tally {
         }
     }
 
+    /// The same, for keys whose sizes are known, so that bytes are told even of no keys.
+    #[must_use]
+    pub fn with_sizes(mut self) -> Self {
+        self.total_bytes = Some(0);
+        self
+    }
+
     /// Adds keys: their nodes before and after, and their sizes if known. `moved` is called with the position of every
     /// key that moves, in order.
     ///
@@ -165,8 +172,9 @@ impl Tally {
     /// What all keys together did. `bad_rows` is the number of rows that were skipped.
     pub fn summary(&self, bad_rows: u64) -> Summary {
         let (from, to) = self.nodes.clusters();
+        let flows = self.flows.sorted();
         let sum = |excess_only: bool, bytes: bool| -> u64 {
-            let flows = self.flows.sorted().into_iter();
+            let flows = flows.iter().copied();
             let wanted = flows.filter(|(from, to, ..)| !excess_only || self.nodes.is_excess(*from, *to));
             wanted.map(|(_, _, keys, size)| if bytes { size } else { keys }).sum()
         };
