@@ -179,16 +179,16 @@ pub(crate) fn diff_text(diff: &ClusterDiff) -> String {
             let _ = writeln!(text, "  {sign} {}{slot}", printable(&place.name));
         }
     }
-    let change = |change: &Change| {
+    let change = |change: &Change, after_name: &str| {
         let shown = |value: &str| if value.is_empty() { "(empty)".to_owned() } else { printable(value).into_owned() };
-        format!("{} {} -> {}", change.name, shown(&change.from), shown(&change.to))
+        format!("{}{after_name} {} -> {}", change.name, shown(&change.from), shown(&change.to))
     };
     for node in &diff.changed {
-        let fields: Vec<_> = node.fields.iter().map(change).collect();
+        let fields: Vec<_> = node.fields.iter().map(|field| change(field, "")).collect();
         let _ = writeln!(text, "  ~ {}: {}", printable(&node.name), fields.join(", "));
     }
     for option in &diff.options {
-        let _ = writeln!(text, "  {}", change(option));
+        let _ = writeln!(text, "  {}", change(option, ":"));
     }
     text
 }

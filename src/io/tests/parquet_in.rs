@@ -124,7 +124,9 @@ fn columns_are_chosen_and_types_must_fit() {
     assert_eq!((fields.next().as_deref(), fields.next().as_deref()), (Some("f"), Some("a")));
 
     let of = |column: &str, key_type| ReadOptions { column: Some(column.into()), key_type, ..ReadOptions::default() };
-    assert_eq!(read(&file, of("a", Some(KeyType::U64))).len(), 1, "an integer is an integer");
+    assert_eq!(read(&file, of("a", Some(KeyType::I64))).len(), 1, "a wider type reads the same");
+    let signed = file.error(of("a", Some(KeyType::U64)));
+    assert!(signed.contains("column \"a\" is Int32") && signed.contains("read it as i32"), "{signed}");
     let float = file.error(of("f", None));
     assert!(float.contains("column \"f\" is Float64, which cannot be a key"), "{float}");
     let other = file.error(of("key", Some(KeyType::U64)));
