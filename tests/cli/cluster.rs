@@ -421,3 +421,11 @@ fn edits_keep_comments_and_order() {
     assert_eq!(shown(&dir, "inline.toml")["nodes"][2]["slot"], 1);
     dir.ok("cluster check inline.toml");
 }
+
+#[test]
+fn edits_at_the_same_time_take_turns() {
+    let dir = Dir::with_clusters(0);
+    dir.ok("cluster new many.toml --algorithm dx --slots 64 --nodes 1");
+    dir.sh("for i in 1 2 3 4 5 6 7 8; do rehome cluster add many.toml x$i & done; wait").succeeds();
+    assert_eq!(shown(&dir, "many.toml")["nodes"].as_array().map(Vec::len), Some(9));
+}

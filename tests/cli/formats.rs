@@ -228,3 +228,25 @@ fn odd_paths_are_paths() {
         assert_eq!(dir.text(&format!("{name}.out.csv")), expected, "{name:?}");
     }
 }
+
+#[test]
+fn a_single_column_that_looks_like_several_is_refused() {
+    let dir = Dir::with_clusters(0);
+    dir.write("semicolons.csv", "key;x\na;1\n");
+    dir.run("locate --cluster c10.toml semicolons.csv").fails(&["semicolons.csv", "key;x", "--delimiter ';'"]);
+    let out = dir.ok("locate --cluster c10.toml semicolons.csv --delimiter ;").out;
+    assert!(out.starts_with("key,node\na,node-"), "{out}");
+    dir.sh("rehome locate --cluster c10.toml semicolons.csv --column 'key;x'").succeeds();
+}
+
+#[test]
+fn long_keys_go_to_parquet_whatever_the_chunks() {
+    let dir = Dir::with_clusters(0);
+    // 60 MB of keys of 100 KB: far more than a hand-over to the encoder may hold.
+    let long = "x".repeat(100_000);
+    dir.write("long.txt", (0..600).map(|key| format!("{key}{long}\n")).collect::<String>());
+    dir.ok("locate --cluster c10.toml long.txt -o long.parquet");
+    dir.ok("locate --cluster c10.toml long.txt -o long-7.parquet --chunk-rows 7");
+    assert!(dir.bytes("long.parquet") == dir.bytes("long-7.parquet"));
+    assert_eq!(Table::parquet(&dir.path("long.parquet")).rows.len(), 600);
+}

@@ -397,3 +397,15 @@ fn nodes_are_matched_by_name_not_by_number() {
     assert_eq!(summary(&dir, "plan")["moved"], 0);
     is_the_difference_of_two_locates(&dir, "plan", "c10.toml", "turned.toml", "keys.txt");
 }
+
+#[test]
+fn each_side_reads_keys_as_its_own_cluster_says() {
+    let dir = Dir::with_clusters(0);
+    dir.write("ids.txt", (1..=1000).map(|id| format!("{id}\n")).collect::<String>());
+    dir.ok("cluster new crc.toml --algorithm dx-crc32c --slots 16 --nodes 10 --key u32");
+    dir.ok("cluster new text.toml --algorithm dx --slots 16 --nodes 10 --key text");
+    dir.ok("plan --from crc.toml --to text.toml ids.txt -o plan");
+    is_the_difference_of_two_locates(&dir, "plan", "crc.toml", "text.toml", "ids.txt");
+    dir.ok("plan --from text.toml --to crc.toml ids.txt -o back");
+    is_the_difference_of_two_locates(&dir, "back", "text.toml", "crc.toml", "ids.txt");
+}

@@ -178,3 +178,16 @@ fn of_long_batches() {
         }
     }
 }
+
+/// A batch of many chunks inside the engine's own threads does its own work instead of waiting for itself.
+#[test]
+fn a_batch_inside_install_ends() {
+    let cluster = Cluster::builder("dx").unwrap().nodes(["a", "b", "c"].map(rehome::Node::new)).build().unwrap();
+    let placement = cluster.placement().unwrap();
+    let engine = Engine::builder().threads(1).chunk_keys(100).build().unwrap();
+    let keys: Vec<u64> = (0..10_000).collect();
+    let (mut inside, mut outside) = (vec![NodeId::NONE; keys.len()], vec![NodeId::NONE; keys.len()]);
+    engine.install(|| engine.locate(&placement, &keys, &mut inside)).unwrap();
+    engine.locate(&placement, &keys, &mut outside).unwrap();
+    assert_eq!(inside, outside);
+}
