@@ -106,6 +106,8 @@ fn a_byte_order_mark_and_other_spellings() {
     let (toml, json) = (Cluster::from_toml(toml).unwrap(), Cluster::from_json(json).unwrap());
     assert_same(&toml, &json);
     assert_eq!(toml.seed(), u64::MAX);
+    // Integers of TOML end at 2^63 - 1, so other readers need a string there.
+    assert!(toml.to_toml().unwrap().contains("\nseed = \"18446744073709551615\"\n"));
     assert_eq!(toml.slots().queue().ranges().collect::<Vec<_>>(), [(3, 3), (1, 2)]);
     assert_eq!(crate::names(&toml, &some_keys(1, 10)), [Some("a"); 10]);
 }
