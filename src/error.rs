@@ -46,6 +46,11 @@ impl Error {
         Self::from(ErrorKind::Invalid { what: what.into(), hint: hint.into() })
     }
 
+    /// Something that is not what its format or type says, in the words of the decoder.
+    pub fn syntax(message: impl fmt::Display) -> Self {
+        ErrorKind::Syntax { message: message.to_string() }.into()
+    }
+
     /// Whether this is a reader that went away (`rehome locate .. | head`).
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self.kind(), ErrorKind::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)

@@ -8,7 +8,7 @@ use clap::Args;
 use rehome::cluster::Change;
 use rehome::error::printable;
 use rehome::placement::Layout;
-use rehome::{Cluster, ClusterDiff, Error, ErrorKind, Placement};
+use rehome::{Cluster, ClusterDiff, Error, Placement};
 
 use super::failure::Failure;
 use super::message;
@@ -82,7 +82,7 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
     let diff = ClusterDiff::between(&from, &to);
     let text = if args.json {
         let text = serde_json::to_string_pretty(&diff);
-        text.map_err(|error| Error::from(ErrorKind::Syntax { message: error.to_string() }))? + "\n"
+        text.map_err(Error::syntax)? + "\n"
     } else if diff.is_empty() {
         "the clusters are alike\n".to_owned()
     } else {
@@ -138,9 +138,9 @@ fn show_text(cluster: &Cluster, placement: &Placement, all: bool) -> String {
     }
     for node in nodes {
         let slot = node.slot().map_or_else(String::new, |slot| slot.to_string());
+        let (name, zone) = (printable(node.name()), printable(node.zone().unwrap_or("")));
         let up = if node.is_up() { "up" } else { "down" };
-        let row =
-            format!("{:<width$}  {slot:>10}  {:>8}  {up:<5} {}", node.name(), node.weight(), node.zone().unwrap_or(""));
+        let row = format!("{name:<width$}  {slot:>10}  {:>8}  {up:<5} {zone}", node.weight());
         let _ = writeln!(text, "{}", row.trim_end());
     }
     if shown < cluster.nodes().len() {

@@ -1,12 +1,10 @@
 //! Options that say which keys to read and how, and the checks that a cluster asks of them.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rehome::hash::{KeyHash, RAW32_RANGE};
-use rehome::io::{BadRows, Blank, InputFormat, KeyChunk, KeyReader, ReadOptions, Source, open};
+use rehome::io::{BadRows, Blank, InputFormat, KeyChunk, KeyReader, ReadOptions, Source, detect, open};
 use rehome::placement::KeyRule;
 use rehome::{Cluster, KeyType, Result};
 
@@ -137,7 +135,7 @@ impl InputArgs {
     ) -> Result<(Option<KeyType>, Option<KeyType>), Failure> {
         let said: Vec<KeyType> = sides.iter().copied().flatten().collect();
         let Some(first) = said.first().copied() else { return Ok((None, None)) };
-        if self.is_parquet() {
+        if detect(&Source::from_arg(&self.input), self.input_format) == InputFormat::Parquet {
             // Integers are widened alike under every integer type.
             return match said.iter().find(|other| **other != first && !(other.is_integer() && first.is_integer())) {
                 Some(other) => Err(Failure::usage(format!(
@@ -159,20 +157,6 @@ impl InputArgs {
             )));
         }
         Ok((read.first().copied(), read.get(1).copied()))
-    }
-
-    /// Whether the input is a Parquet file, by what was said, by its name, or by its first bytes.
-    fn is_parquet(&self) -> bool {
-        let named = InputFormat::of_path(&self.input).filter(|_| self.input.extension().is_some());
-        match self.input_format.or(named) {
-            Some(format) => format == InputFormat::Parquet,
-            None => {
-                let mut head = [0; 4];
-                let is_file = self.input.is_file();
-                let read = is_file && File::open(&self.input).and_then(|mut file| file.read_exact(&mut head)).is_ok();
-                read && head == *b"PAR1"
-            }
-        }
     }
 }
 

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rehome::engine::{Cost, Job, Stopwatch, Want};
 use rehome::io::{AtomicFile, KeyChunk, OutputFormat, TableWriter, Target};
 use rehome::plan::NodeNames;
-use rehome::{Cluster, Engine, Error, ErrorKind, NodeId, Result};
+use rehome::{Cluster, Engine, Error, NodeId, Result};
 
 use super::failure::Failure;
 use super::input::{InputArgs, leave_if_waiting, warn_unplaced};
@@ -165,8 +165,7 @@ fn batch(chunk: &KeyChunk, nodes: &[NodeId], names: &NodeNames, schema: &SchemaR
     for replica in 0..per_key {
         columns.push(names.column(nodes.iter().skip(replica).step_by(per_key).copied())?);
     }
-    RecordBatch::try_new(Arc::clone(schema), columns)
-        .map_err(|error| Error::from(ErrorKind::Syntax { message: error.to_string() }))
+    RecordBatch::try_new(Arc::clone(schema), columns).map_err(Error::syntax)
 }
 
 /// Rows that one thread turns into text at a time.

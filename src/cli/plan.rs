@@ -13,7 +13,7 @@ use rehome::io::KeyChunk;
 use rehome::plan::{
     InputRecord, NodeNames, PART_ROWS, PlanOptions, PlanWriter, Tally, check_plan_target, check_sides, table,
 };
-use rehome::{Cluster, Error, ErrorKind, NodeId, Result};
+use rehome::{Cluster, Error, NodeId, Result};
 
 use super::failure::Failure;
 use super::input::{BadRowsArg, BlankArg, Input, InputArgs, leave_if_waiting, warn_unplaced};
@@ -119,8 +119,7 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
         timings::print(&report, Cost::default(), start.elapsed());
     }
     if args.run.json {
-        let text = serde_json::to_string_pretty(&summary)
-            .map_err(|error| Error::from(ErrorKind::Syntax { message: error.to_string() }))?;
+        let text = serde_json::to_string_pretty(&summary).map_err(Error::syntax)?;
         message::print(&(text + "\n"))?;
     } else if !quiet {
         message::print(&table(&tally, &summary))?;
@@ -136,20 +135,19 @@ fn write_moves(
     nodes: &[Vec<NodeId>],
     names: &(NodeNames, NodeNames),
 ) -> Result<()> {
-    let wrong = |error: arrow_schema::ArrowError| Error::from(ErrorKind::Syntax { message: error.to_string() });
     let positions: Vec<usize> = moved.iter().filter_map(|position| usize::try_from(*position).ok()).collect();
     let rows: Vec<u64> = positions.iter().map(|position| chunk.row(*position)).collect();
     let moved = UInt64Array::from(moved);
     let mut columns: Vec<ArrayRef> = vec![
         Arc::new(UInt64Array::from(rows.clone())),
-        take(&chunk.key_array(), &moved, None).map_err(wrong)?,
+        take(&chunk.key_array(), &moved, None).map_err(Error::syntax)?,
         names.0.column(positions.iter().map(|position| nodes[0][*position]))?,
         names.1.column(positions.iter().map(|position| nodes[1][*position]))?,
     ];
     if let Some(sizes) = chunk.sizes() {
         columns.push(Arc::new(positions.iter().map(|position| sizes[*position]).collect::<UInt64Array>()));
     }
-    writer.write(&rows, &RecordBatch::try_new(writer.schema(), columns).map_err(wrong)?)
+    writer.write(&rows, &RecordBatch::try_new(writer.schema(), columns).map_err(Error::syntax)?)
 }
 
 /// The options that decide what the rows of the plan are.

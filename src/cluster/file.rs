@@ -191,7 +191,7 @@ impl Cluster {
                 toml::to_string(&form).map(|text| TOML_HEAD.to_owned() + &text).map_err(|error| error.to_string())
             }
         };
-        let text = text.map_err(|message| Error::from(ErrorKind::Syntax { message }))?;
+        let text = text.map_err(Error::syntax)?;
         let original = self.original.as_deref().filter(|_| syntax == Syntax::Toml);
         Ok(original.and_then(|original| Self::in_words_of(original, &text)).unwrap_or(text))
     }
@@ -222,10 +222,9 @@ impl Cluster {
 }
 
 fn read<'de, T: Deserialize<'de>>(text: &'de str, syntax: Syntax) -> Result<T> {
-    let syntax_error = |message: String| ErrorKind::Syntax { message }.into();
     match syntax {
-        Syntax::Toml => toml::from_str(text).map_err(|error| syntax_error(error.to_string().trim_end().to_owned())),
-        Syntax::Json => serde_json::from_str(text).map_err(|error| syntax_error(error.to_string())),
+        Syntax::Toml => toml::from_str(text).map_err(|error| Error::syntax(error.to_string().trim_end())),
+        Syntax::Json => serde_json::from_str(text).map_err(Error::syntax),
     }
 }
 

@@ -102,19 +102,17 @@ impl Engine {
             loop {
                 // A source that keeps us waiting must not keep the sink waiting too.
                 let next = match chunks.try_recv() {
-                    Err(TryRecvError::Empty) if !waiting.is_empty() => None,
-                    Err(TryRecvError::Empty) => Some(chunks.recv().ok()),
-                    Ok(chunk) => Some(Some(chunk)),
-                    Err(TryRecvError::Disconnected) => Some(None),
+                    Err(TryRecvError::Empty) if waiting.is_empty() => chunks.recv().map_err(TryRecvError::from),
+                    next => next,
                 };
                 match next {
-                    None => {}
-                    Some(None) => break,
-                    Some(Some(Err(error))) => {
+                    Err(TryRecvError::Empty) => {}
+                    Err(TryRecvError::Disconnected) => break,
+                    Ok(Err(error)) => {
                         ended = Err(error);
                         break;
                     }
-                    Some(Some(Ok(column))) => {
+                    Ok(Ok(column)) => {
                         let column = Arc::new(column);
                         let length = column.keys(0).len() * job.want.nodes_per_key();
                         let nodes = job.placements.iter().map(|_| space(job.want, spare, length)).collect();

@@ -173,7 +173,7 @@ fn exists(target: &Path) -> Error {
     Error::invalid("already exists", "pass --force to replace it").in_file(target)
 }
 
-fn directory_of(file: &Path) -> &Path {
+pub(crate) fn directory_of(file: &Path) -> &Path {
     match file.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -192,12 +192,12 @@ fn open_to_umask(_builder: &mut Builder<'_, '_>) {}
 
 /// Makes a rename last: on Unix, names are kept by the directory.
 #[cfg(unix)]
-fn sync_directory(directory: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
 #[cfg(not(unix))]
-fn sync_directory(_directory: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(_directory: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -83,7 +83,7 @@ pub fn catches_panics() -> bool {
 
 /// A file is not what its format says.
 pub(super) fn syntax(message: impl Into<String>) -> Error {
-    ErrorKind::Syntax { message: message.into() }.into()
+    Error::syntax(message.into())
 }
 
 #[cfg(test)]

@@ -52,6 +52,32 @@ pub fn open(source: &Source, options: ReadOptions) -> Result<KeyReader> {
     open_named(source, &name, &options).map_err(|error| error.in_file(name))
 }
 
+/// The format in which [`open`] would read a source, without opening it for good: what is given, what the name tells,
+/// or what the first bytes of a file tell. A stream can be looked at only once, so it counts as lines, and so does what
+/// cannot be read: `open` has the error to tell.
+pub fn detect(source: &Source, given: Option<InputFormat>) -> InputFormat {
+    let looked_at = || match source {
+        Source::Path(path) if path.is_file() => {
+            let mut head = Vec::new();
+            File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).ok()?;
+            sniff(&head).ok()
+        }
+        _ => None,
+    };
+    told_format(source, given).or_else(looked_at).unwrap_or(InputFormat::Lines)
+}
+
+/// The format that is given or that the name tells; names without an extension tell nothing.
+fn told_format(source: &Source, given: Option<InputFormat>) -> Option<InputFormat> {
+    given.or_else(|| match source {
+        Source::Path(path) if path.extension().is_some() => InputFormat::of_path(path),
+        _ => None,
+    })
+}
+
+/// Bytes that tell a format.
+const HEAD: u64 = 8;
+
 fn open_named(source: &Source, name: &Path, options: &ReadOptions) -> Result<KeyReader> {
     let mut file = None;
     let mut bytes: Bytes = match source {
@@ -63,15 +89,12 @@ fn open_named(source: &Source, name: &Path, options: &ReadOptions) -> Result<Key
             Box::new(reader)
         }
     };
-    let format = match (options.format, source) {
-        (Some(format), _) => format,
-        (None, Source::Path(path)) if path.extension().is_some() && InputFormat::of_path(path).is_some() => {
-            InputFormat::of_path(path).unwrap_or(InputFormat::Lines)
-        }
-        _ => {
+    let format = match told_format(source, options.format) {
+        Some(format) => format,
+        None => {
             // The bytes that were looked at are put back before the rest.
             let mut head = Vec::new();
-            bytes.by_ref().take(8).read_to_end(&mut head).map_err(|error| Error::io("read", name, error))?;
+            bytes.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| Error::io("read", name, error))?;
             let format = sniff(&head)?;
             bytes = Box::new(Cursor::new(head).chain(bytes));
             format

@@ -33,11 +33,12 @@ mod separated;
 mod tests;
 
 pub use atomic::{AtomicFile, Target, remove_partial_files};
+pub(crate) use atomic::{directory_of, sync_directory};
 pub use chunk::KeyChunk;
 pub use encode::TextEncoder;
 pub use errors::catches_panics;
 pub use format::{InputFormat, OutputFormat};
-pub use input::{KeyReader, open};
+pub use input::{KeyReader, detect, open};
 pub use lines::LineDecoder;
 pub use metered::Progress;
 pub use node_table::{NodeRow, TableFormat, read_node_table, write_node_table};

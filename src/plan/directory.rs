@@ -1,6 +1,6 @@
 //! The plan directory: written beside its final name as `NAME.partial`, and renamed when it is complete.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use super::node_names::NodeNames;
 use super::summary::Summary;
 use super::tally::Tally;
 use super::target::{MANIFEST, MOVES, places};
-use crate::error::{Error, ErrorKind, Result};
-use crate::io::{OutputFormat, TableWriter};
+use crate::error::{Error, Result};
+use crate::io::{OutputFormat, TableWriter, directory_of, sync_directory};
 
 /// Input rows whose moves make one part, unless the options say otherwise.
 pub const PART_ROWS: u64 = 1 << 20;
@@ -193,8 +193,7 @@ impl PlanWriter {
 
     fn write_json(&mut self, name: &str, value: &impl Serialize) -> Result<()> {
         let path = self.partial.join(name);
-        let mut text = serde_json::to_vec_pretty(value)
-            .map_err(|error| Error::from(ErrorKind::Syntax { message: error.to_string() }).in_file(&path))?;
+        let mut text = serde_json::to_vec_pretty(value).map_err(|error| Error::syntax(error).in_file(&path))?;
         text.push(b'\n');
         let mut file = RecordedFile::create(&path)?;
         file.write_all(&text).map_err(|error| Error::io("write", &path, error))?;
@@ -210,7 +209,7 @@ impl PlanWriter {
     fn publish(self) -> Result<()> {
         let failed = |error| Error::io("rename", &self.partial, error);
         for folder in [self.partial.join(MOVES), self.partial.clone()] {
-            File::open(&folder).and_then(|open| open.sync_all()).map_err(|error| Error::io("write", &folder, error))?;
+            sync_directory(&folder).map_err(|error| Error::io("write", &folder, error))?;
         }
         if self.place.symlink_metadata().is_err() {
             fs::rename(&self.partial, &self.place).map_err(failed)?;
@@ -222,8 +221,8 @@ impl PlanWriter {
             fs::remove_dir_all(&self.place).map_err(|error| Error::io("remove", &self.place, error))?;
             fs::rename(&self.partial, &self.place).map_err(failed)?;
         }
-        let parent = self.place.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
-        File::open(parent).and_then(|open| open.sync_all()).map_err(|error| Error::io("write", parent, error))
+        let parent = directory_of(&self.place);
+        sync_directory(parent).map_err(|error| Error::io("write", parent, error))
     }
 }
 

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, DictionaryArray, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
 
 use crate::cluster::Cluster;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::placement::NodeId;
 
 /// The names of a cluster's nodes, ready to become columns.
@@ -39,6 +39,6 @@ impl NodeNames {
         let numbers: UInt32Array = nodes.map(|node| node.index().and_then(|index| u32::try_from(index).ok())).collect();
         DictionaryArray::<UInt32Type>::try_new(numbers, Arc::clone(&self.names))
             .map(|column| Arc::new(column) as ArrayRef)
-            .map_err(|error| ErrorKind::Syntax { message: error.to_string() }.into())
+            .map_err(Error::syntax)
     }
 }

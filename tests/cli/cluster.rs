@@ -429,3 +429,11 @@ fn edits_at_the_same_time_take_turns() {
     dir.sh("for i in 1 2 3 4 5 6 7 8; do rehome cluster add many.toml x$i & done; wait").succeeds();
     assert_eq!(shown(&dir, "many.toml")["nodes"].as_array().map(Vec::len), Some(9));
 }
+
+#[test]
+fn control_characters_of_names_stay_out_of_tables() {
+    let dir = Dir::new();
+    dir.args(&["cluster", "new", "odd.toml", "--algorithm", "dx", "--node", "a\nb\u{1b}[1m"]).succeeds();
+    let table = dir.ok("cluster show odd.toml").out;
+    assert!(table.contains("a\\nb\\u{1b}[1m") && !table.contains('\u{1b}'), "{table}");
+}

@@ -409,3 +409,13 @@ fn each_side_reads_keys_as_its_own_cluster_says() {
     dir.ok("plan --from text.toml --to crc.toml ids.txt -o back");
     is_the_difference_of_two_locates(&dir, "back", "text.toml", "crc.toml", "ids.txt");
 }
+
+#[test]
+fn keys_that_begin_as_a_parquet_file_does_are_still_lines() {
+    let dir = Dir::with_clusters(0);
+    dir.write("ids", "PAR1-first\nsecond\n");
+    dir.ok("cluster new typed.toml --algorithm dx --slots 16 --nodes 10 --key bytes");
+    let run = dir.run("plan --from c10.toml --to typed.toml ids -o plan");
+    assert_eq!(run.code, Some(2), "one side reads text and the other bytes:{}", run.shown());
+    run.says(&["nearly every key would move"]);
+}
