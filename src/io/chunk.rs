@@ -8,6 +8,7 @@ use arrow_array::{
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
+use super::position::Position;
 use crate::keys::{KeyColumn, Keys};
 
 /// One column of keys.
@@ -106,7 +107,7 @@ pub struct KeyChunk {
     pub(super) first: Column,
     pub(super) second: Option<Column>,
     pub(super) rows: Rows,
-    pub(super) end_row: u64,
+    pub(super) end: Position,
     pub(super) kept: Vec<ArrayRef>,
     pub(super) sizes: Option<ScalarBuffer<u64>>,
 }
@@ -137,7 +138,12 @@ impl KeyChunk {
 
     /// One past the last row of the input that this chunk consumed, bad rows at its end included.
     pub fn end_row(&self) -> u64 {
-        self.end_row
+        self.end.row
+    }
+
+    /// The place in the inputs behind the last row of this chunk.
+    pub fn end(&self) -> &Position {
+        &self.end
     }
 
     /// The keys in their own Arrow type, that of [`KeyReader::key_field`](super::KeyReader::key_field). Buffers are

@@ -12,6 +12,7 @@ use super::fault::Fault;
 use super::input::ChunkSource;
 use super::metered::{LONGEST_ROW, Metered};
 use super::options::{Blank, ReadOptions};
+use super::position::Position;
 use super::report::RowReport;
 use super::row_sink::{RowSink, key_field};
 use crate::error::{Error, Result};
@@ -44,14 +45,26 @@ pub struct LineDecoder {
     blank: Blank,
     /// The start of a line whose end is yet to come.
     carry: Vec<u8>,
-    /// Lines that are done.
+    /// Lines that are done, and their bytes.
     lines: u64,
+    bytes: u64,
 }
 
 impl LineDecoder {
     /// A decoder at the start of a file. Options about columns are not looked at.
     pub fn new(options: &ReadOptions) -> Self {
-        Self { sink: RowSink::new(options, 0, false), blank: options.blank, carry: Vec::new(), lines: 0 }
+        Self::at(options, &Position::default())
+    }
+
+    /// A decoder of what follows `position` in a file.
+    pub(super) fn at(options: &ReadOptions, position: &Position) -> Self {
+        Self {
+            sink: RowSink::new(options, position, 0, false),
+            blank: options.blank,
+            carry: Vec::new(),
+            lines: position.line,
+            bytes: position.byte,
+        }
     }
 
     /// How keys are read.
@@ -131,7 +144,7 @@ impl LineDecoder {
     /// # Errors
     /// If the keys do not fit an Arrow array, which the limits on chunks rule out.
     pub fn take_chunk(&mut self) -> Result<Option<KeyChunk>> {
-        self.sink.take()
+        self.sink.take(self.bytes, self.lines)
     }
 
     fn keep(&mut self, start: &[u8]) -> Result<()> {
@@ -157,6 +170,7 @@ impl LineDecoder {
             key = key.strip_prefix(MARK).unwrap_or(key);
         }
         self.lines += 1;
+        self.bytes += line.len() as u64 + u64::from(ended);
         if key.is_empty() {
             return self.blank_line();
         }
@@ -193,14 +207,21 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
-    pub(super) fn new(input: Metered, options: &ReadOptions) -> Result<Self> {
+    /// Reads `input`, which is what follows `position` in a file.
+    pub(super) fn new(input: Metered, options: &ReadOptions, position: &Position) -> Result<Self> {
         if options.column.is_some() || !options.keep.is_empty() || options.size_column.is_some() {
             return Err(Error::invalid(
                 "a file of lines has no columns, so --column, --keep and --size-column have nothing to name",
                 "pass --input-format csv if this is a CSV file",
             ));
         }
-        Ok(Self { input, decoder: LineDecoder::new(options), block: vec![0; BLOCK], ready: 0..0, at_end: false })
+        Ok(Self {
+            input,
+            decoder: LineDecoder::at(options, position),
+            block: vec![0; BLOCK],
+            ready: 0..0,
+            at_end: false,
+        })
     }
 }
 

@@ -9,20 +9,31 @@ pub(super) const LONGEST_ROW: usize = 64 << 20;
 
 /// How many bytes of an input have been consumed; clones watch the same input, from any thread.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<AtomicU64>);
+pub struct Progress {
+    consumed: Arc<AtomicU64>,
+    /// Bytes of the inputs before the one that this handle counts.
+    before: u64,
+}
 
 impl Progress {
     /// Bytes consumed so far. For Parquet an estimate: the file's size in proportion to the rows read.
     pub fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// A handle for the input behind so many bytes.
+    pub(super) fn behind(&self, before: u64) -> Self {
+        let next = Self { consumed: Arc::clone(&self.consumed), before };
+        next.set(0);
+        next
     }
 
     pub(super) fn set(&self, bytes: u64) {
-        self.0.store(bytes, Ordering::Relaxed);
+        self.consumed.store(self.before + bytes, Ordering::Relaxed);
     }
 
     fn add(&self, bytes: usize) {
-        self.0.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.consumed.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 }
 

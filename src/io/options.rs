@@ -1,6 +1,7 @@
 //! Where keys come from and how they are read, as plain data.
 
 use std::fmt;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use super::InputFormat;
@@ -34,6 +35,25 @@ impl Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.name().display().fmt(f)
+    }
+}
+
+/// An input by where it is and by what plans call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Where it is.
+    pub source: Source,
+    /// Its name without the folder it was found through, or `-`.
+    pub name: String,
+}
+
+impl From<Source> for Input {
+    fn from(source: Source) -> Self {
+        let name = match &source {
+            Source::Stdin => "-".to_owned(),
+            Source::Path(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+        };
+        Self { source, name }
     }
 }
 
@@ -87,6 +107,17 @@ pub struct ReadOptions {
     pub chunk_rows: usize,
     /// .. or when its text (of keys and carried columns) has this many bytes, whichever comes first.
     pub chunk_bytes: usize,
+    /// A chunk never holds rows of two parts of this many rows.
+    pub part_rows: Option<NonZero<u64>>,
+    /// Parquet: threads that decode.
+    pub threads: usize,
+}
+
+impl ReadOptions {
+    /// The rows from `row` on that may still be in one chunk.
+    pub(super) fn room(&self, row: u64) -> u64 {
+        self.part_rows.map_or(u64::MAX, |part| part.get() - row % part.get())
+    }
 }
 
 impl Default for ReadOptions {
@@ -105,6 +136,8 @@ impl Default for ReadOptions {
             max_key: None,
             chunk_rows: 65_536,
             chunk_bytes: 8 << 20,
+            part_rows: None,
+            threads: 1,
         }
     }
 }

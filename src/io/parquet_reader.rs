@@ -22,6 +22,7 @@ use super::input::ChunkSource;
 use super::metered::Progress;
 use super::options::{BadRows, ReadOptions};
 use super::parquet_keys::{KeyShape, is_size, sizes};
+use super::position::Position;
 use super::report::RowReport;
 use super::row_sink::is_uuid;
 use crate::error::{Error, Place, Result};
@@ -35,9 +36,12 @@ pub(super) struct ParquetReader {
     kept: Vec<(Arc<Field>, usize)>,
     size: Option<(Arc<Field>, usize)>,
     shape: KeyShape,
-    max_key: Option<(u64, &'static str)>,
-    bad_rows: BadRows,
+    /// Where the next row is: counted over all inputs, and in this one.
     next_row: u64,
+    input_row: u64,
+    /// Rows that were decoded and belong to the next part.
+    rest: Option<RecordBatch>,
+    options: ReadOptions,
     report: RowReport,
     progress: Progress,
     total_rows: u64,
@@ -45,7 +49,13 @@ pub(super) struct ParquetReader {
 }
 
 impl ParquetReader {
-    pub(super) fn new(file: File, options: &ReadOptions, progress: Progress, total_bytes: u64) -> Result<Self> {
+    pub(super) fn new(
+        file: File,
+        options: &ReadOptions,
+        position: &Position,
+        progress: Progress,
+        total_bytes: u64,
+    ) -> Result<Self> {
         if options.second_key_type.is_some() {
             return Err(Error::invalid(
                 "two ways to read a key were asked for, and a Parquet column has a type of its own",
@@ -80,7 +90,8 @@ impl ParquetReader {
         let place = |index: usize| (Arc::clone(&fields[index]), roots.partition_point(|root| *root < index));
         let mask = ProjectionMask::roots(builder.parquet_schema(), roots.iter().copied());
         let total_rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-        let batches = builder.with_projection(mask).with_batch_size(options.chunk_rows.max(1));
+        let skipped = usize::try_from(position.input_row).unwrap_or(usize::MAX);
+        let batches = builder.with_projection(mask).with_batch_size(options.chunk_rows.max(1)).with_offset(skipped);
         let batches = read_parquet(|| batches.build())?;
         Ok(Self {
             batches,
@@ -88,9 +99,10 @@ impl ParquetReader {
             kept: chosen.kept.iter().map(|index| place(*index)).collect(),
             size: chosen.size.map(place),
             shape,
-            max_key: options.max_key,
-            bad_rows: options.bad_rows,
-            next_row: 0,
+            next_row: position.row,
+            input_row: position.input_row,
+            rest: None,
+            options: options.clone(),
             report: RowReport::of(total_rows == 0),
             progress,
             total_rows,
@@ -104,7 +116,7 @@ impl ParquetReader {
         if columns.key.is_null(index) {
             return Some((key, None, Fault::NullKey));
         }
-        if let (Some(words), Some((max, reason))) = (&columns.words, self.max_key)
+        if let (Some(words), Some((max, reason))) = (&columns.words, self.options.max_key)
             && words[index] > max
         {
             return Some((key, KeyShape::shown(&columns.key, index), Fault::TooLarge(reason)));
@@ -118,7 +130,7 @@ impl ParquetReader {
 
     /// Which rows of a batch are good; nothing if all are.
     fn sieve(&mut self, columns: &Columns, rows: usize) -> Result<Option<BooleanArray>> {
-        let too_large = match (&columns.words, self.max_key) {
+        let too_large = match (&columns.words, self.options.max_key) {
             (Some(words), Some((max, _))) => words.iter().any(|word| *word > max),
             _ => false,
         };
@@ -129,10 +141,10 @@ impl ParquetReader {
         let mut good = vec![true; rows];
         for (index, good) in good.iter_mut().enumerate() {
             let Some((field, value, fault)) = self.fault(columns, index) else { continue };
-            let (name, place) = (field.name().clone(), Place::Row(self.next_row + index as u64));
+            let (name, place) = (field.name().clone(), Place::Row(self.input_row + index as u64));
             let describe = || fault.at(place, Some(&name), value.as_ref().map(String::as_bytes));
             self.report.bad_row(describe);
-            if self.bad_rows == BadRows::Stop {
+            if self.options.bad_rows == BadRows::Stop {
                 return Err(stopping(describe()));
             }
             *good = false;
@@ -145,7 +157,7 @@ impl ParquetReader {
         let (first, rows) = (self.next_row, batch.num_rows());
         let end_row = first + rows as u64;
         let key = self.shape.plain(batch.column(self.key.1)).map_err(broken)?;
-        let words = if self.max_key.is_some() { self.shape.words(&key).map_err(broken)? } else { None };
+        let words = if self.options.max_key.is_some() { self.shape.words(&key).map_err(broken)? } else { None };
         let size = match &self.size {
             Some((_, at)) => {
                 let raw = logical(batch.column(*at)).map_err(broken)?;
@@ -156,7 +168,7 @@ impl ParquetReader {
         };
         let mut columns = Columns { key, words, sizes: size };
         let good = self.sieve(&columns, rows)?;
-        self.next_row = end_row;
+        (self.next_row, self.input_row) = (end_row, self.input_row + rows as u64);
         let mut kept: Vec<ArrayRef> = self.kept.iter().map(|(_, at)| Arc::clone(batch.column(*at))).collect();
         let mut numbers = Rows::From(first);
         if let Some(good) = &good {
@@ -173,13 +185,13 @@ impl ParquetReader {
             text.iter().flatten().for_each(|key| self.report.look(key.as_bytes()));
         }
         self.report.rows += columns.key.len() as u64;
-        let estimate = u128::from(self.total_bytes) * u128::from(end_row) / u128::from(self.total_rows.max(1));
+        let estimate = u128::from(self.total_bytes) * u128::from(self.input_row) / u128::from(self.total_rows.max(1));
         self.progress.set(u64::try_from(estimate).unwrap_or(self.total_bytes).min(self.total_bytes));
         Ok(KeyChunk {
             first: self.shape.column(columns.key).map_err(broken)?,
             second: None,
             rows: numbers,
-            end_row,
+            end: Position { row: end_row, input_row: self.input_row, ..Position::default() },
             kept,
             sizes: columns.sizes.map(|(_, sizes)| sizes.as_primitive::<UInt64Type>().values().clone()),
         })
@@ -221,9 +233,16 @@ impl ChunkSource for ParquetReader {
     }
 
     fn next_chunk(&mut self, _name: &Path) -> Result<Option<KeyChunk>> {
-        match read_parquet(|| self.batches.next().transpose())? {
-            Some(batch) => self.chunk(&batch).map(Some),
-            None => Ok(None),
+        let next = match self.rest.take() {
+            Some(rest) => Some(rest),
+            None => read_parquet(|| self.batches.next().transpose())?,
+        };
+        let Some(mut batch) = next else { return Ok(None) };
+        let room = usize::try_from(self.options.room(self.next_row)).unwrap_or(usize::MAX);
+        if batch.num_rows() > room {
+            self.rest = Some(batch.slice(room, batch.num_rows() - room));
+            batch = batch.slice(0, room);
         }
+        self.chunk(&batch).map(Some)
     }
 }

@@ -32,6 +32,20 @@ impl RowReport {
         Self { empty, ..Self::default() }
     }
 
+    /// Adds what reading the next input came to.
+    pub(super) fn add(&mut self, next: &Self) {
+        let some_text = self.looked_at > 0 || next.looked_at > 0;
+        self.rows += next.rows;
+        self.bad += next.bad;
+        let missing = REMEMBERED - self.first_bad.len();
+        self.first_bad.extend(next.first_bad.iter().take(missing).cloned());
+        self.empty &= next.empty;
+        // Inputs are of one kind, so the first 10,000 keys of each say at least as much as the first 10,000 of all.
+        self.other_text |= next.other_text;
+        self.looked_at += next.looked_at;
+        self.integer_like = some_text && !self.other_text;
+    }
+
     /// Counts a bad row; `describe` is called if it is one of the first, which are remembered.
     pub(super) fn bad_row(&mut self, describe: impl FnOnce() -> BadRow) {
         self.bad += 1;

@@ -1,5 +1,6 @@
 //! Rows of text formats on their way into chunks: keys, row numbers, carried columns, sizes and bad rows.
 
+use std::num::NonZero;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -10,6 +11,7 @@ use super::chunk::{KeyChunk, Rows};
 use super::fault::{Fault, stopping};
 use super::key_sink::KeySink;
 use super::options::{BadRows, ReadOptions};
+use super::position::Position;
 use super::report::RowReport;
 use crate::error::{Place, Result};
 use crate::keys::KeyType;
@@ -31,7 +33,12 @@ pub(super) struct RowSink {
     start: u64,
     next: u64,
     chunk_rows: u64,
+    /// One past the last row that this chunk may hold.
+    limit: u64,
+    part_rows: Option<NonZero<u64>>,
     chunk_bytes: usize,
+    /// Rows of the inputs before this one.
+    rows_before: u64,
     bad_rows: BadRows,
     looks: bool,
     report: RowReport,
@@ -41,8 +48,8 @@ pub(super) struct RowSink {
 pub(super) type Found<'a> = (Option<&'a str>, Option<&'a [u8]>, Fault);
 
 impl RowSink {
-    /// A sink for rows with `kept` carried columns, and sizes or not.
-    pub(super) fn new(options: &ReadOptions, kept: usize, sizes: bool) -> Self {
+    /// A sink for rows from `at` on, with `kept` carried columns, and sizes or not.
+    pub(super) fn new(options: &ReadOptions, at: &Position, kept: usize, sizes: bool) -> Self {
         let kind = options.key_type.unwrap_or(KeyType::Text);
         Self {
             first: KeySink::new(kind, options.max_key),
@@ -53,10 +60,13 @@ impl RowSink {
             kept: (0..kept).map(|_| StringBuilder::new()).collect(),
             sizes: sizes.then(Vec::new),
             kept_bytes: 0,
-            rows: Rows::From(0),
-            start: 0,
-            next: 0,
+            rows: Rows::From(at.row),
+            start: at.row,
+            next: at.row,
             chunk_rows: options.chunk_rows.max(1) as u64,
+            limit: limit(at.row, options.chunk_rows.max(1) as u64, options.part_rows),
+            part_rows: options.part_rows,
+            rows_before: at.row - at.input_row,
             chunk_bytes: options.chunk_bytes.clamp(1, MOST_TEXT),
             bad_rows: options.bad_rows,
             looks: kind == KeyType::Text,
@@ -81,7 +91,7 @@ impl RowSink {
     pub(super) fn is_full(&self) -> bool {
         let second = self.second.as_ref().map_or(0, KeySink::bytes);
         let text = self.first.bytes().max(second) + self.kept_bytes;
-        self.next - self.start >= self.chunk_rows || text >= self.chunk_bytes
+        self.next >= self.limit || text >= self.chunk_bytes
     }
 
     /// Takes in a row that has a key and nothing else; `line` is where it is, and `is_utf8` says that the text is known
@@ -147,21 +157,28 @@ impl RowSink {
         Ok(())
     }
 
-    /// The chunk of the rows since the last one, if there are any.
-    pub(super) fn take(&mut self) -> Result<Option<KeyChunk>> {
+    /// The chunk of the rows since the last one, if there are any; behind it are `byte` bytes and `line` line ends.
+    pub(super) fn take(&mut self, byte: u64, line: u64) -> Result<Option<KeyChunk>> {
         if self.next == self.start {
             return Ok(None);
         }
         let first = self.first.take()?;
         let second = self.second.as_mut().map(KeySink::take).transpose()?;
         self.start = self.next;
+        self.limit = limit(self.next, self.chunk_rows, self.part_rows);
         self.kept_bytes = 0;
         self.report.rows += first.len() as u64;
         Ok(Some(KeyChunk {
             first,
             second,
             rows: std::mem::replace(&mut self.rows, Rows::From(self.next)),
-            end_row: self.next,
+            end: Position {
+                row: self.next,
+                input_row: self.next - self.rows_before,
+                byte,
+                line,
+                ..Position::default()
+            },
             kept: self.kept.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect(),
             sizes: self.sizes.as_mut().map(|sizes| std::mem::take(sizes).into()),
         }))
@@ -191,6 +208,12 @@ impl RowSink {
             self.looks = !self.report.has_looked();
         }
     }
+}
+
+/// One past the last row of a chunk that starts with row `start`.
+fn limit(start: u64, chunk_rows: u64, part_rows: Option<NonZero<u64>>) -> u64 {
+    let part_end = part_rows.map_or(u64::MAX, |part| (start - start % part.get()).saturating_add(part.get()));
+    start.saturating_add(chunk_rows).min(part_end)
 }
 
 /// The size that `text` is: decimal digits only, without a sign.

@@ -12,6 +12,7 @@ use super::fault::Fault;
 use super::input::ChunkSource;
 use super::metered::Metered;
 use super::options::ReadOptions;
+use super::position::Position;
 use super::report::RowReport;
 use super::row_sink::{RowSink, key_field};
 use crate::error::{Error, Result};
@@ -30,23 +31,31 @@ pub(super) struct SeparatedReader {
     names: Vec<String>,
     chosen: Chosen,
     sink: RowSink,
+    /// Where `reader` began to read: bytes and line ends of the file before it.
+    start: (u64, u64),
 }
 
 impl SeparatedReader {
-    /// Reads the header, or the first row where there is none.
-    pub(super) fn new(input: Metered, options: &ReadOptions, delimiter: u8, name: &Path) -> Result<Self> {
+    /// Reads the header, or the first row where there is none, and goes to `position`; `open` opens the file behind so
+    /// many bytes.
+    pub(super) fn new(
+        mut open: impl FnMut(u64) -> Result<Metered>,
+        options: &ReadOptions,
+        position: &Position,
+        delimiter: u8,
+        name: &Path,
+    ) -> Result<Self> {
         if matches!(delimiter, b'\n' | b'\r' | b'"') || !delimiter.is_ascii() {
             return Err(Error::invalid(
                 format!("{:?} cannot separate fields", char::from(delimiter)),
                 "use a comma, a tab, a semicolon or another ASCII character",
             ));
         }
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(delimiter)
-            .buffer_capacity(BLOCK)
-            .from_reader(input);
+        let table = |input: Metered| {
+            let mut options = csv::ReaderBuilder::new();
+            options.has_headers(false).flexible(true).delimiter(delimiter).buffer_capacity(BLOCK).from_reader(input)
+        };
+        let mut reader = table(open(0)?);
         let mut record = ByteRecord::new();
         let found = reader.read_byte_record(&mut record).map_err(|error| reading(name, error))?;
         if !found && options.header {
@@ -63,9 +72,14 @@ impl SeparatedReader {
             // No row tells how many columns there are, and none will need them.
             Chosen { key: 0, kept: Vec::new(), size: None }
         };
-        let mut sink = RowSink::new(options, chosen.kept.len(), chosen.size.is_some());
+        let mut sink = RowSink::new(options, position, chosen.kept.len(), chosen.size.is_some());
         sink.report_mut().empty = !found;
-        Ok(Self { reader, record, pending: found && !options.header, names, chosen, sink })
+        let mut pending = found && !options.header;
+        let start = (position.byte, position.line);
+        if position.byte > 0 {
+            (reader, pending) = (table(open(position.byte)?), false);
+        }
+        Ok(Self { reader, record, pending, names, chosen, sink, start })
     }
 
     /// The next row into `record`, if there is one.
@@ -78,8 +92,8 @@ impl SeparatedReader {
     }
 
     fn take_in(&mut self) -> Result<()> {
-        let Self { reader, record, names, chosen, sink, .. } = self;
-        let line = || line(reader, record);
+        let Self { reader, record, names, chosen, sink, start, .. } = self;
+        let line = || start.1 + line(reader, record);
         if record.len() != names.len() {
             let fault = Fault::Fields { found: record.len(), expected: names.len() };
             return sink.bad_row(line(), (None, None, fault));
@@ -119,7 +133,8 @@ impl ChunkSource for SeparatedReader {
         while !self.sink.is_full() && self.read(name)? {
             self.take_in()?;
         }
-        self.sink.take()
+        let at = self.reader.position();
+        self.sink.take(self.start.0 + at.byte(), self.start.1 + at.line() - 1)
     }
 }
 

@@ -6,6 +6,7 @@ mod lines;
 mod node_table;
 mod parquet_in;
 mod parquet_out;
+mod positions;
 mod separated;
 mod values;
 
