@@ -137,6 +137,22 @@ impl<'a> Keys<'a> {
         }
     }
 
+    /// The bytes of all keys one after the other, and the length of each. (Integers count as none.)
+    #[cfg(feature = "io")]
+    pub(crate) fn as_byte_strings(&self) -> (&'a [u8], impl Iterator<Item = u32> + use<'a>) {
+        let (data, offsets, width, count): (&'a [u8], &'a [i32], usize, usize) = match self.0 {
+            Repr::Integers(_) => (&[], &[], 0, 0),
+            Repr::Bytes { offsets, data } => {
+                let (first, last) = (at(offsets[0]), at(offsets[offsets.len() - 1]));
+                (&data[first..last], offsets, 0, 0)
+            }
+            Repr::Fixed { width, data } => (data, &[], width, data.len() / width),
+        };
+        let lengths = offsets.windows(2).map(|pair| pair[0].abs_diff(pair[1]));
+        // A fixed width comes from Arrow, where it is a positive i32.
+        (data, lengths.chain(std::iter::repeat_n(u32::try_from(width).unwrap_or(u32::MAX), count)))
+    }
+
     /// Whether both are the very same column in memory, so that digests of one serve the other.
     pub(crate) fn same_column(&self, other: &Self) -> bool {
         match (self.0, other.0) {

@@ -42,7 +42,7 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     let cluster = Cluster::from_path(&args.cluster)?;
     let placement = cluster.placement().map_err(|error| error.in_file(&args.cluster))?;
-    let mut input = args.input.open(&[&cluster], &[], false)?;
+    let mut input = args.input.open(&cluster, &[])?;
     let engine = args.run.engine()?;
     let sized = args.input.size_column.is_some();
     let want = if sized { Want::Nodes } else { Want::Counts };

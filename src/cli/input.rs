@@ -1,10 +1,11 @@
 //! Options that say which keys to read and how, and the checks that a cluster asks of them.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rehome::hash::{KeyHash, RAW32_RANGE};
-use rehome::io::{BadRows, Blank, InputFormat, KeyChunk, KeyReader, ReadOptions, Source, detect, open};
+use rehome::io::{BadRows, Blank, InputFormat, KeyChunk, KeyReader, Position, ReadOptions, Source, detect, open_at};
 use rehome::placement::KeyRule;
 use rehome::{Cluster, KeyType, Result};
 
@@ -81,8 +82,35 @@ pub(crate) struct Input {
 }
 
 impl InputArgs {
-    /// Opens the keys for one or two clusters, which must agree with the options on what keys are.
-    pub(crate) fn open(&self, clusters: &[&Cluster], keep: &[String], allow_rehash: bool) -> Result<Input, Failure> {
+    /// The inputs in their order.
+    pub(crate) fn resolve(&self) -> Result<Vec<rehome::io::Input>> {
+        Ok(vec![rehome::io::Input::from(Source::from_arg(&self.input))])
+    }
+
+    /// Opens the keys for a cluster, which must agree with the options on what keys are.
+    pub(crate) fn open(&self, cluster: &Cluster, keep: &[String]) -> Result<Input, Failure> {
+        self.open_at(&[cluster], keep, false, None, Position::default())
+    }
+
+    /// Opens the keys for the two clusters of a plan behind `position`, cut at the ends of parts.
+    pub(crate) fn open_for_plan(
+        &self,
+        clusters: &[&Cluster],
+        allow_rehash: bool,
+        part_rows: NonZero<u64>,
+        position: Position,
+    ) -> Result<Input, Failure> {
+        self.open_at(clusters, &[], allow_rehash, Some(part_rows), position)
+    }
+
+    fn open_at(
+        &self,
+        clusters: &[&Cluster],
+        keep: &[String],
+        allow_rehash: bool,
+        part_rows: Option<NonZero<u64>>,
+        position: Position,
+    ) -> Result<Input, Failure> {
         let mut key_types = Vec::new();
         for cluster in clusters {
             if let Some((flag, file)) = self.key_type.zip(cluster.key()).filter(|(flag, file)| flag != file) {
@@ -109,10 +137,11 @@ impl InputArgs {
                 .any(|cluster| cluster.algorithm().keys == KeyRule::Raw32)
                 .then_some((u64::from(u32::MAX), RAW32_RANGE)),
             chunk_rows: self.chunk_rows as usize,
+            part_rows,
             ..ReadOptions::default()
         };
         let source = Source::from_arg(&self.input);
-        let reader = open(&source, options)?;
+        let reader = open_at(self.resolve()?, options, position)?;
         for (side, cluster) in clusters.iter().enumerate() {
             let key_type = if side == 1 { second } else { None }.unwrap_or(reader.key_type());
             if let Some(who) = needs_integers(cluster).filter(|_| !key_type.is_integer()) {

@@ -80,7 +80,7 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         // The same error that every key would get, before anything is read.
         placement.replicas(0, &mut [NodeId::NONE]).map_err(|error| error.in_file(&args.cluster))?;
     }
-    let mut input = args.input.open(&[&cluster], &args.keep, false)?;
+    let mut input = args.input.open(&cluster, &args.keep)?;
     let engine = args.run.engine()?;
     let names = NodeNames::of(&cluster);
     let columns: Vec<String> = match args.replicas {

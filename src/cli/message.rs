@@ -21,6 +21,11 @@ pub(crate) fn note(text: &str) {
     say(AnsiColor::Cyan.on_default(), "note", text);
 }
 
+/// Says something as it is.
+pub(crate) fn plain(text: &str) {
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
 fn say(style: Style, label: &str, text: impl Display) {
     // Nobody is left to tell if standard error is gone.
     let _ = writeln!(anstream::stderr(), "{style}{label}:{style:#} {text}");

@@ -1,19 +1,15 @@
 //! `rehome plan`: which keys move from one cluster to another.
 
-use std::path::PathBuf;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
-use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
-use arrow_select::take::take;
 use clap::Args;
 use rehome::engine::{Cost, Job, Stopwatch, Want};
-use rehome::io::KeyChunk;
-use rehome::plan::{
-    InputRecord, NodeNames, PART_ROWS, PlanOptions, PlanWriter, Tally, check_plan_target, check_sides, table,
-};
-use rehome::{Cluster, Error, NodeId, Result};
+use rehome::io::{KeyChunk, Position};
+use rehome::plan::{Existing, FinishedPlan, PART_ROWS, Plan, PlanTask, Prepared, check_sides, table};
+use rehome::{Cluster, Error, Result};
 
 use super::failure::Failure;
 use super::input::{BadRowsArg, BlankArg, Input, InputArgs, leave_if_waiting, warn_unplaced};
@@ -26,10 +22,12 @@ Examples:
   rehome plan --from c10.toml --to c11.toml keys.txt -o plan/
   rehome plan --from c10.toml --to c11.toml objects.csv --column name --size-column bytes --summary-only
   rehome plan --from c10.toml --to c11.toml ids.parquet -o plan/ --json
+  rehome plan --from c10.toml --to c11.toml ids.parquet -o plan/ --resume
 
 The directory appears when it is complete: moves/part-NNNNN.parquet (row, key, from, to, and bytes with --size-column),
-flows.csv, nodes.csv, summary.json and manifest.json. Until then it is called plan.partial. The same input gives the same
-bytes, whatever the number of threads.";
+flows.csv, nodes.csv, summary.json and manifest.json. Until then it is called plan.partial, and a run that was stopped,
+however it was stopped, is finished by the same command with --resume. The same input gives the same bytes, whatever the
+number of threads.";
 
 /// Arguments of `rehome plan`.
 #[derive(Debug, Args)]
@@ -53,11 +51,15 @@ pub(crate) struct PlanArgs {
     #[arg(long)]
     allow_rehash: bool,
     /// Input rows whose moves make one part
-    #[arg(long, value_name = "N", default_value_t = PART_ROWS, value_parser = clap::value_parser!(u64).range(1..))]
-    part_rows: u64,
-    /// Replace the plan if it exists
+    #[arg(long, value_name = "N", default_value_t = PART_ROWS)]
+    part_rows: NonZero<u64>,
+    /// Replace the plan if it exists, and start an unfinished one anew
     #[arg(short, long)]
     force: bool,
+    /// Go on with a plan that was stopped: its finished parts are kept. Does the whole plan if there is none, and
+    /// nothing if it is finished
+    #[arg(long, requires = "output")]
+    resume: bool,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -70,53 +72,55 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     check_sides(&from, &to, args.allow_rehash)?;
     let before = from.placement().map_err(|error| error.in_file(&args.from))?;
     let after = to.placement().map_err(|error| error.in_file(&args.to))?;
-    if let Some(target) = &args.output {
-        check_plan_target(target, args.force)?;
-    }
-    let mut input = args.input.open(&[&from, &to], &[], args.allow_rehash)?;
     let engine = args.run.engine()?;
-    let mut tally = Tally::new(&from, &to);
-    if tally.nodes().shared() == 0 && !tally.nodes().is_empty() && !quiet {
+    let task = PlanTask {
+        from: from.clone(),
+        to: to.clone(),
+        inputs: args.input.resolve()?,
+        target: args.output.clone(),
+        existing: Existing { force: args.force, resume: args.resume },
+        summary_only: args.summary_only,
+        part_rows: args.part_rows,
+    };
+    let mut maker = match task.prepare()? {
+        Prepared::Make(maker) => maker,
+        Prepared::Finished(plan) => return accept(&args, &from, &to, *plan),
+    };
+    if maker.doubts_inputs() {
+        if !quiet {
+            message::note("the inputs have other time stamps than before: the keys of the finished parts are compared");
+        }
+        let earlier = open(&args, &from, &to, Position::default())?;
+        maker.check_keys(earlier.reader)?;
+    }
+    let mut input = open(&args, &from, &to, maker.position())?;
+    let nodes = maker.nodes();
+    if nodes.shared() == 0 && !nodes.is_empty() && !quiet {
         message::warn("the clusters share no node name, so every key moves: check that these are the right files");
     }
     let sized = args.input.size_column.is_some();
-    if sized {
-        tally = tally.with_sizes();
-    }
-    let options = PlanOptions { force: args.force, summary_only: args.summary_only, part_rows: args.part_rows };
-    let create = |target: &PathBuf| PlanWriter::create(target, options, input.reader.key_field(), sized);
-    let mut writer = args.output.as_ref().map(create).transpose()?;
-    let names = (NodeNames::of(&from), NodeNames::of(&to));
+    maker.begin(recorded_options(&args, &input), input.reader.key_field(), sized)?;
     let job = Job { placements: vec![before, after], want: Want::Nodes };
     let progress = Progress::new(args.run.shows_progress(), &input.reader);
-    let mut rows = 0;
     let report = engine.stream(&job, input.chunks(&progress, quiet), |chunk: &KeyChunk, nodes| {
-        rows = chunk.end_row();
-        let mut moved = Vec::new();
-        let counted = tally.add(&nodes[0], &nodes[1], chunk.sizes(), |index| moved.push(index as u64));
-        counted.map_err(|error| error.in_file(args.input.input.clone()))?;
-        match &mut writer {
-            Some(writer) if !args.summary_only && !moved.is_empty() => {
-                let written = write_moves(writer, chunk, moved, nodes, &names);
-                written.map_err(|error| leave_if_waiting(&args.input, error))
-            }
-            _ => Ok(()),
-        }
+        maker.add(chunk, nodes).map_err(|error| {
+            maker.give_up(&error);
+            leave_if_waiting(&args.input, error.in_file(&args.input.input))
+        })
     });
     drop(progress);
-    let mut report = report?;
+    let mut report = report.inspect_err(|error| maker.give_up(error))?;
     let mut watch = Stopwatch::start();
-    let bad = input.end(quiet);
-    let summary = tally.summary(bad);
-    if let Some(writer) = writer {
-        writer.finish(&tally, &summary, recorded_options(&args, &input), vec![record(&args, &input, rows, bad)])?;
-    }
+    let plan = maker.finish(input.reader.last_finished())?;
     report.costs.write += watch.lap();
 
+    let Plan { tally, summary, parts, reused } = plan;
+    input.end(quiet);
     warn_unplaced(&from, &format!("{}, before", args.from.display()), summary.from.unplaced, quiet);
     warn_unplaced(&to, &format!("{}, after", args.to.display()), summary.to.unplaced, quiet);
     if args.run.timings {
         timings::print(&report, Cost::default(), start.elapsed());
+        message::plain(&format!("parts reused: {reused} of {}\n", parts.len()));
     }
     if args.run.json {
         let text = serde_json::to_string_pretty(&summary).map_err(Error::syntax)?;
@@ -124,30 +128,31 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     } else if !quiet {
         message::print(&table(&tally, &summary))?;
     }
-    Ok(ExitCode::from(if bad > 0 { 3 } else { 0 }))
+    Ok(ExitCode::from(if summary.bad_rows > 0 { 3 } else { 0 }))
 }
 
-/// Writes the moved keys of a chunk, `moved` by position.
-fn write_moves(
-    writer: &mut PlanWriter,
-    chunk: &KeyChunk,
-    moved: Vec<u64>,
-    nodes: &[Vec<NodeId>],
-    names: &(NodeNames, NodeNames),
-) -> Result<()> {
-    let positions: Vec<usize> = moved.iter().filter_map(|position| usize::try_from(*position).ok()).collect();
-    let rows: Vec<u64> = positions.iter().map(|position| chunk.row(*position)).collect();
-    let moved = UInt64Array::from(moved);
-    let mut columns: Vec<ArrayRef> = vec![
-        Arc::new(UInt64Array::from(rows.clone())),
-        take(&chunk.key_array(), &moved, None).map_err(Error::syntax)?,
-        names.0.column(positions.iter().map(|position| nodes[0][*position]))?,
-        names.1.column(positions.iter().map(|position| nodes[1][*position]))?,
-    ];
-    if let Some(sizes) = chunk.sizes() {
-        columns.push(Arc::new(positions.iter().map(|position| sizes[*position]).collect::<UInt64Array>()));
+/// The keys for both clusters, from `position` on.
+fn open(args: &PlanArgs, from: &Cluster, to: &Cluster, position: Position) -> Result<Input, Failure> {
+    args.input.open_for_plan(&[from, to], args.allow_rehash, args.part_rows, position)
+}
+
+/// Accepts a plan that is finished already, if it is what this command would make.
+fn accept(args: &PlanArgs, from: &Cluster, to: &Cluster, plan: FinishedPlan) -> Result<ExitCode, Failure> {
+    let input = open(args, from, to, Position::default())?;
+    let options = recorded_options(args, &input);
+    let manifest = plan.accept(&options, input.reader)?;
+    let target = args.output.as_deref().unwrap_or(Path::new(""));
+    if !args.run.quiet {
+        message::note(&format!("{}: the plan is finished, and its keys and files are as they were", target.display()));
     }
-    writer.write(&rows, &RecordBatch::try_new(writer.schema(), columns).map_err(Error::syntax)?)
+    if args.run.timings {
+        message::plain(&format!("parts reused: {0} of {0}\n", manifest.parts.len()));
+    }
+    if args.run.json {
+        let path = target.join("summary.json");
+        message::print(&std::fs::read_to_string(&path).map_err(|error| Error::io("read", path, error))?)?;
+    }
+    Ok(ExitCode::from(if manifest.bad_rows() > 0 { 3 } else { 0 }))
 }
 
 /// The options that decide what the rows of the plan are.
@@ -166,10 +171,4 @@ fn recorded_options(args: &PlanArgs, input: &Input) -> serde_json::Value {
         "summary_only": args.summary_only,
         "part_rows": args.part_rows,
     })
-}
-
-/// The input, by its name without the folder.
-fn record(args: &PlanArgs, input: &Input, rows: u64, bad_rows: u64) -> InputRecord {
-    let name = args.input.input.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
-    InputRecord { name, bytes: input.reader.total_bytes(), rows, bad_rows }
 }

@@ -8,7 +8,7 @@ use arrow_array::{
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-use super::position::Position;
+use super::position::{InputFacts, Position};
 use crate::keys::{KeyColumn, Keys};
 
 /// One column of keys.
@@ -108,6 +108,7 @@ pub struct KeyChunk {
     pub(super) second: Option<Column>,
     pub(super) rows: Rows,
     pub(super) end: Position,
+    pub(super) finished: Vec<InputFacts>,
     pub(super) kept: Vec<ArrayRef>,
     pub(super) sizes: Option<ScalarBuffer<u64>>,
 }
@@ -144,6 +145,16 @@ impl KeyChunk {
     /// The place in the inputs behind the last row of this chunk.
     pub fn end(&self) -> &Position {
         &self.end
+    }
+
+    /// What the inputs came to that were read to their end since the chunk before.
+    pub fn finished(&self) -> &[InputFacts] {
+        &self.finished
+    }
+
+    /// The ways in which the keys are read: 2 if the second placement reads them differently.
+    pub fn sides(&self) -> usize {
+        1 + usize::from(self.second.is_some())
     }
 
     /// The keys in their own Arrow type, that of [`KeyReader::key_field`](super::KeyReader::key_field). Buffers are

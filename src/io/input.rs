@@ -45,6 +45,8 @@ pub struct KeyReader {
     /// Where the next input is to be read from, if not from its start.
     position: Position,
     finished: Vec<InputFacts>,
+    /// How many of these came with a chunk.
+    told: usize,
     /// What the finished inputs came to.
     report: RowReport,
     progress: Progress,
@@ -123,6 +125,7 @@ pub fn open_at(inputs: Vec<Input>, options: ReadOptions, position: Position) -> 
         current: Some(current),
         next: position.input + 1,
         finished: Vec::new(),
+        told: 0,
         report: RowReport::of(position.row == 0),
         progress,
         bytes_before,
@@ -374,6 +377,8 @@ impl KeyReader {
                 chunk.end.bad_rows = current.facts.bad_rows;
                 current.facts.rows = chunk.end.input_row;
                 self.position = chunk.end.clone();
+                chunk.finished = self.finished[self.told..].to_vec();
+                self.told = self.finished.len();
                 return Ok(Some(chunk));
             }
             current.check_unchanged().map_err(|error| error.in_file(&current.name))?;
@@ -425,6 +430,11 @@ impl KeyReader {
     /// What the inputs that were read to their end came to, in their order, from the one that reading began in.
     pub fn finished(&self) -> &[InputFacts] {
         &self.finished
+    }
+
+    /// Those of them that were read to their end since the last chunk.
+    pub fn last_finished(&self) -> &[InputFacts] {
+        &self.finished[self.told..]
     }
 
     /// The size of all inputs together, if they are files.

@@ -191,6 +191,7 @@ impl ParquetReader {
             first: self.shape.column(columns.key).map_err(broken)?,
             second: None,
             rows: numbers,
+            finished: Vec::new(),
             end: Position { row: end_row, input_row: self.input_row, ..Position::default() },
             kept,
             sizes: columns.sizes.map(|(_, sizes)| sizes.as_primitive::<UInt64Type>().values().clone()),

@@ -171,6 +171,7 @@ impl RowSink {
         Ok(Some(KeyChunk {
             first,
             second,
+            finished: Vec::new(),
             rows: std::mem::replace(&mut self.rows, Rows::From(self.next)),
             end: Position {
                 row: self.next,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::nodes::MatchedNodes;
 use super::summary::{Side, Summary};
+use super::sums::Sums;
 use crate::cluster::Cluster;
 use crate::engine::Counts;
 use crate::error::{Error, ErrorKind, Result};
@@ -104,19 +105,15 @@ impl Tally {
         sizes: Option<&[u64]>,
         mut moved: impl FnMut(usize),
     ) -> Result<()> {
-        for found in [after.len(), sizes.map_or(before.len(), <[u64]>::len)] {
+        let lengths = [("nodes after", after.len()), ("sizes", sizes.map_or(before.len(), <[u64]>::len))];
+        for (what, found) in lengths {
             if found != before.len() {
                 let expected = before.len() as u64;
-                return Err(ErrorKind::Mismatch { what: "keys after", expected, found: found as u64 }.into());
+                return Err(ErrorKind::Mismatch { what, expected, found: found as u64 }.into());
             }
         }
         if let Some(sizes) = sizes {
-            // Checked once for the sum of all, so that no part of it can overflow.
-            let total = self.total_bytes.unwrap_or(0) + sizes.iter().copied().map(u128::from).sum::<u128>();
-            if total > u128::from(u64::MAX) {
-                return Err(Error::invalid("the sizes of all keys together pass 2^64 - 1", "check the size column"));
-            }
-            self.total_bytes = Some(total);
+            self.add_bytes(sizes.iter().copied().map(u128::from).sum())?;
         }
         self.rows += before.len() as u64;
         for (index, (before, after)) in before.iter().zip(after).enumerate() {
@@ -129,10 +126,80 @@ impl Tally {
                 bump(&mut self.bytes.1, to, size);
             }
             if from != to {
-                self.flows.add(from, to, size);
+                self.flows.add(from, to, 1, size);
                 moved(index);
             }
         }
+        Ok(())
+    }
+
+    /// The sums of all keys so far, in a form that can be kept; nothing is counted afterwards.
+    ///
+    /// # Complexity
+    /// O(nodes + flows).
+    pub fn take_sums(&mut self) -> Sums {
+        let last = self.nodes.len();
+        let sums_of = |number: usize| {
+            let at = |counts: &(Counts, Counts)| (at(&counts.0, number), at(&counts.1, number));
+            let (keys, bytes) = (at(&self.keys), at(&self.bytes));
+            (number, keys.0, keys.1, bytes.0, bytes.1)
+        };
+        let nodes = (0..=last).map(sums_of).filter(|(_, before, after, ..)| before + after > 0).collect();
+        let sums = Sums {
+            keys: self.rows,
+            bytes: self.total_bytes.map(|total| u64::try_from(total).unwrap_or(u64::MAX)),
+            nodes,
+            flows: self.flows.sorted(),
+        };
+        for counts in [&mut self.keys.0, &mut self.keys.1, &mut self.bytes.0, &mut self.bytes.1] {
+            counts.per_node.fill(0);
+            counts.unplaced = 0;
+        }
+        self.flows.clear();
+        self.rows = 0;
+        self.total_bytes = self.total_bytes.map(|_| 0);
+        sums
+    }
+
+    /// Adds sums that a tally of the same clusters gave.
+    ///
+    /// # Errors
+    /// If they name a node that is not there, or all sizes together pass 2^64 - 1. Nothing is added then.
+    ///
+    /// # Complexity
+    /// O(nodes and flows of the sums).
+    pub fn add_sums(&mut self, sums: &Sums) -> Result<()> {
+        let last = self.nodes.len();
+        let numbers = sums.nodes.iter().map(|node| node.0).chain(sums.flows.iter().flat_map(|flow| [flow.0, flow.1]));
+        if let Some(number) = numbers.max().filter(|number| *number > last) {
+            return Err(Error::invalid(
+                format!("sums name node number {number}, and there are {last}"),
+                "they are of other clusters",
+            ));
+        }
+        if let Some(bytes) = sums.bytes {
+            self.add_bytes(u128::from(bytes))?;
+        }
+        self.rows += sums.keys;
+        for (number, before, after, bytes_before, bytes_after) in sums.nodes.iter().copied() {
+            bump(&mut self.keys.0, number, before);
+            bump(&mut self.keys.1, number, after);
+            bump(&mut self.bytes.0, number, bytes_before);
+            bump(&mut self.bytes.1, number, bytes_after);
+        }
+        for (from, to, keys, bytes) in sums.flows.iter().copied() {
+            self.flows.add(from, to, keys, bytes);
+        }
+        Ok(())
+    }
+
+    /// Counts sizes into the sum of all, which is checked so that no part of it can overflow.
+    fn add_bytes(&mut self, bytes: u128) -> Result<()> {
+        let total = self.total_bytes.unwrap_or(0).saturating_add(bytes);
+        if total > u128::from(u64::MAX) {
+            return Err(Error::invalid("the sizes of all keys together pass 2^64 - 1", "check the size column"));
+        }
+        self.total_bytes = Some(total);
         Ok(())
     }
 
@@ -240,13 +307,20 @@ impl Flows {
     }
 
     #[inline(always)]
-    fn add(&mut self, from: usize, to: usize, size: u64) {
+    fn add(&mut self, from: usize, to: usize, keys: u64, size: u64) {
         let cell = match self {
             Self::Square { side, cells } => &mut cells[from * *side + to],
             Self::Sparse(map) => map.entry((from, to)).or_default(),
         };
-        cell.0 += 1;
+        cell.0 += keys;
         cell.1 += size;
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Square { cells, .. } => cells.fill((0, 0)),
+            Self::Sparse(map) => map.clear(),
+        }
     }
 
     /// (from, to, keys, bytes) in ascending order of from and to.

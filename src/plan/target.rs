@@ -1,26 +1,105 @@
-//! Where a plan directory may go: what `--force` may replace, and what it must never touch.
+//! Where a plan directory may go: what is there already, what `--force` may replace and must never touch, and the lock
+//! that keeps two runs out of one directory.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::journal::{JOURNAL, Journal};
+use super::manifest::Manifest;
 use crate::error::{Error, Result};
+use crate::io::directory_of;
 
 pub(super) const MOVES: &str = "moves";
 pub(super) const MANIFEST: &str = "manifest.json";
+pub(super) const SUMMARY: &str = "summary.json";
+pub(super) const NODES: &str = "nodes.csv";
+pub(super) const FLOWS: &str = "flows.csv";
 
 /// All that a plan directory holds.
-const ENTRIES: [&str; 5] = [MOVES, MANIFEST, "summary.json", "nodes.csv", "flows.csv"];
+pub(super) const ENTRIES: [&str; 5] = [MOVES, MANIFEST, SUMMARY, NODES, FLOWS];
 
-/// Fails early if a plan could not be written to `target`.
-///
-/// # Errors
-/// If something is there that may not be replaced, or a `.partial` of another run.
-pub fn check_plan_target(target: &Path, force: bool) -> Result<()> {
-    places(target, force).map(drop)
+/// What a run does with a plan that is there already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Existing {
+    /// Replace a finished plan, and start an unfinished one anew.
+    pub force: bool,
+    /// Go on with an unfinished plan, and accept a finished one.
+    pub resume: bool,
 }
 
-/// The final and the partial folder, checked.
-pub(super) fn places(target: &Path, force: bool) -> Result<(PathBuf, PathBuf)> {
+/// What was found at the place of a plan directory.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Nothing, or nothing worth keeping.
+    Nothing(Claim),
+    /// An unfinished plan to go on with.
+    Unfinished(Claim, Journal),
+    /// A plan that lacks only its final name.
+    Unnamed(Claim, Manifest),
+    /// A finished plan.
+    Complete(PathBuf),
+}
+
+/// The folder `NAME.partial`, locked, in which a plan is written before it gets the name `NAME`. The lock ends with the
+/// process, however it ends. Dropped, a claim takes the folder away unless it is to be [kept](Self::keep).
+#[derive(Debug)]
+pub(super) struct Claim {
+    pub place: PathBuf,
+    pub partial: PathBuf,
+    /// Keeps the lock.
+    _lock: Option<File>,
+    keeps: bool,
+}
+
+impl Claim {
+    /// Leaves the folder for a later run.
+    pub(super) fn keep(&mut self) {
+        self.keeps = true;
+    }
+
+    /// Removes all that is in the folder.
+    fn clear(&self) -> Result<()> {
+        self.clear_but(|_| false)
+    }
+
+    /// Removes what is in the folder and `wanted` (paths inside it) does not name; folders stay.
+    pub(super) fn clear_but(&self, wanted: impl Fn(&str) -> bool) -> Result<()> {
+        for (folder, prefix) in [(self.partial.join(MOVES), format!("{MOVES}/")), (self.partial.clone(), String::new())]
+        {
+            let failed = |error| Error::io("remove files in", &folder, error);
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
+            };
+            for entry in entries {
+                let entry = entry.map_err(failed)?;
+                let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+                if entry.file_type().map_err(failed)?.is_dir() || wanted(&name) {
+                    continue;
+                }
+                fs::remove_file(entry.path()).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if !self.keeps && !std::thread::panicking() {
+            // Nobody is left to tell; the next run says what is in its way.
+            let _ = fs::remove_dir_all(&self.partial);
+        }
+    }
+}
+
+/// Takes the place of a plan directory, or says what is in the way.
+///
+/// # Errors
+/// If something is there that may not be replaced, or another run is at it.
+pub(super) fn claim(target: &Path, existing: Existing) -> Result<Found> {
     let place: PathBuf = target.components().collect();
     let Some(name) = place.file_name() else {
         return Err(Error::invalid("this is no name for a plan directory", "give a new name").in_file(target));
@@ -29,28 +108,89 @@ pub(super) fn places(target: &Path, force: bool) -> Result<(PathBuf, PathBuf)> {
     partial.push(".partial");
     let partial = place.with_file_name(partial);
     if place.symlink_metadata().is_ok() && !is_empty(&place) {
-        if !force {
+        if !existing.force && !existing.resume {
             return Err(Error::invalid("already exists", "pass --force to replace the plan").in_file(target));
         }
         if let Some(foreign) = foreign_entry(&place, true) {
             let what = format!("is there and is no plan directory: {foreign}");
             return Err(Error::invalid(what, "choose another name; --force replaces plans only").in_file(target));
         }
-    }
-    if partial.symlink_metadata().is_ok() {
-        if !force {
-            return Err(Error::invalid(
-                "is there: another run is writing it, or one was stopped",
-                "wait for the other, or pass --force to start anew",
-            )
-            .in_file(partial));
-        }
-        if let Some(foreign) = foreign_entry(&partial, false) {
-            let what = format!("is there and is no unfinished plan: {foreign}");
-            return Err(Error::invalid(what, "move it away").in_file(partial));
+        if !existing.force {
+            return Ok(Found::Complete(place));
         }
     }
-    Ok((place, partial))
+    match fs::create_dir(&partial) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return claim_partial(place, partial, existing),
+        Err(_) if !directory_of(&partial).exists() => {
+            let what = format!("the directory {} does not exist", directory_of(&partial).display());
+            return Err(Error::invalid(what, "create it first").in_file(target));
+        }
+        Err(error) => return Err(Error::io("create", &partial, error)),
+    }
+    let lock = lock(&partial)?;
+    Ok(Found::Nothing(Claim { place, partial, _lock: lock, keeps: false }))
+}
+
+/// The same, where an unfinished plan is there already.
+fn claim_partial(place: PathBuf, partial: PathBuf, existing: Existing) -> Result<Found> {
+    if let Some(foreign) = foreign_entry(&partial, false) {
+        let what = format!("is there and is no unfinished plan: {foreign}");
+        return Err(Error::invalid(what, "move it away").in_file(partial));
+    }
+    let lock = lock(&partial)?;
+    // Kept until it is known that nothing of it is wanted.
+    let mut claim = Claim { place, partial, _lock: lock, keeps: true };
+    let begun = if existing.force && !existing.resume { None } else { Journal::read(&claim.partial)? };
+    let has_parts = begun.as_ref().is_some_and(|journal| !journal.entries.is_empty());
+    if existing.resume {
+        if let Some(journal) = begun {
+            return Ok(Found::Unfinished(claim, journal));
+        }
+        if claim.partial.join(MANIFEST).exists()
+            && let Ok(manifest) = Manifest::of_plan(&claim.partial)
+        {
+            return Ok(Found::Unnamed(claim, manifest));
+        }
+    } else if has_parts && !existing.force {
+        let is_stream = begun.is_some_and(|journal| journal.header.reads_a_stream());
+        let hint = if is_stream {
+            "pass --force to start anew (what came from a stream cannot be read again)"
+        } else {
+            "pass --resume to finish it, or --force to start anew"
+        };
+        return Err(Error::invalid("is an unfinished plan", hint).in_file(&claim.partial));
+    }
+    claim.clear()?;
+    claim.keeps = false;
+    Ok(Found::Nothing(claim))
+}
+
+/// Locks the folder of an unfinished plan against other runs.
+#[cfg(unix)]
+fn lock(partial: &Path) -> Result<Option<File>> {
+    use std::os::unix::fs::MetadataExt;
+    let failed = |error| Error::io("lock", partial, error);
+    let folder = File::open(partial).map_err(failed)?;
+    match folder.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(Error::invalid("another run is writing this plan", "wait for it to end").in_file(partial));
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    // The run that had the lock may have given the folder its final name since it was opened here.
+    let (locked, named) = (folder.metadata().map_err(failed)?, partial.metadata().map_err(failed)?);
+    if (locked.dev(), locked.ino()) != (named.dev(), named.ino()) {
+        return Err(Error::invalid("another run has just finished this plan", "look at it first").in_file(partial));
+    }
+    Ok(Some(folder))
+}
+
+/// Elsewhere folders cannot be locked.
+#[cfg(not(unix))]
+fn lock(_partial: &Path) -> Result<Option<File>> {
+    Ok(None)
 }
 
 /// What a folder holds that no plan does; a complete one has a manifest of ours. None if the folder may be replaced.
@@ -64,7 +204,7 @@ fn foreign_entry(folder: &Path, complete: bool) -> Option<String> {
     if complete && !is_our_manifest(&folder.join(MANIFEST)) {
         return Some(format!("it has no {MANIFEST} of a plan"));
     }
-    let known = |name: &str| ENTRIES.contains(&name);
+    let known = |name: &str| ENTRIES.contains(&name) || (!complete && name == JOURNAL);
     let part = |name: &str| name.starts_with("part-") && name.ends_with(".parquet");
     foreign_name(folder, known).or_else(|| foreign_name(&folder.join(MOVES), part))
 }
@@ -78,6 +218,7 @@ fn foreign_name(folder: &Path, known: impl Fn(&str) -> bool) -> Option<String> {
     foreign.into_iter().next().map(|name| format!("it holds {name}"))
 }
 
+/// Whether a file is the manifest of a plan, of whatever version.
 fn is_our_manifest(path: &Path) -> bool {
     let Ok(text) = fs::read(path) else { return false };
     serde_json::from_slice::<serde_json::Value>(&text)

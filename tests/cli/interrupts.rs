@@ -79,7 +79,7 @@ fn a_stopped_plan_leaves_only_its_partial() {
         assert_ne!(run.code, Some(0), "SIG{signal}:{}", run.shown());
         assert!(!dir.exists("plan") && dir.exists("plan.partial"), "SIG{signal}: {:?}", dir.names());
         let line = "plan --from c10.toml --to c11.toml keys.txt -o plan --part-rows 10000";
-        dir.run(line).fails(&["plan.partial", "stopped", "--force"]);
+        dir.run(line).fails(&["plan.partial", "is an unfinished plan", "--force"]);
         assert!(!dir.exists("plan") && dir.exists("plan.partial"));
         dir.ok(&format!("{line} --force"));
         assert!(dir.tree("plan") == dir.tree("undisturbed"), "SIG{signal}: the plan made anew has other bytes");

@@ -174,7 +174,7 @@ fn plan_writes_its_directory() {
         }
     }
     assert_eq!((&summary["from"]["nodes"], &summary["to"]["nodes"]), (&10.into(), &11.into()));
-    assert_eq!(dir.text("plan/flows.csv").lines().next(), Some("from,to,keys,bytes"));
+    assert_eq!(dir.text("plan/flows.csv").lines().next(), Some("from,to,keys,bytes,excess"));
     assert_eq!(dir.text("plan/nodes.csv").lines().next(), Some("name,keys_from,keys_to,bytes_from,bytes_to"));
     let moves = Table::parquet(&dir.path("plan/moves/part-00000.parquet"));
     assert_eq!(moves.columns, ["row", "key", "from", "to"]);

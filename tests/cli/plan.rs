@@ -302,7 +302,7 @@ fn force_replaces_nothing_but_plans() {
     for target in [".", "..", "/", "photos/.."] {
         plan(target).fails(&["no name for a plan directory"]);
     }
-    plan("nowhere/plan").fails(&["nowhere/plan", "No such file"]);
+    plan("nowhere/plan").fails(&["nowhere/plan", "the directory nowhere does not exist", "create it first"]);
     assert!(!dir.exists("nowhere"));
     // An empty directory has nothing to lose.
     dir.sh("mkdir empty").succeeds();

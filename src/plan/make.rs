@@ -1,0 +1,353 @@
+//! Making a plan from beginning to end, whether it is written or only summed up, and going on with one that was stopped.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use arrow_schema::Field;
+use serde_json::Value;
+
+use super::compare::{cluster_differences, input_differences, option_differences};
+use super::directory::{PlanWriter, publish};
+use super::journal::{Header, Journal};
+use super::manifest::Manifest;
+use super::nodes::MatchedNodes;
+use super::part::{KeysDigest, Part};
+use super::run::{PartDone, PartSink, PlanRun};
+use super::summary::Summary;
+use super::tally::Tally;
+use super::target::{Claim, Existing, Found, claim};
+use crate::cluster::Cluster;
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{Input, InputFacts, KeyChunk, Position, Source, Stamp};
+use crate::placement::NodeId;
+
+/// Input rows whose moves make one part, unless the options say otherwise.
+pub const PART_ROWS: NonZero<u64> = NonZero::new(1 << 20).unwrap();
+
+/// What a plan is made from and where it goes.
+#[derive(Clone, Debug)]
+pub struct PlanTask {
+    /// The cluster before.
+    pub from: Cluster,
+    /// The cluster after.
+    pub to: Cluster,
+    /// The inputs in their order.
+    pub inputs: Vec<Input>,
+    /// The directory of the plan; without one, the plan is only summed up.
+    pub target: Option<PathBuf>,
+    /// What to do with a plan that is there already.
+    pub existing: Existing,
+    /// Write no moves, only the sums.
+    pub summary_only: bool,
+    /// Input rows whose moves make one part; readers must cut their chunks there
+    /// ([`ReadOptions::part_rows`](crate::io::ReadOptions::part_rows)).
+    pub part_rows: NonZero<u64>,
+}
+
+/// What there is to do for a plan.
+#[derive(Debug)]
+pub enum Prepared {
+    /// To make it, all of it or the rest.
+    Make(Box<PlanMaker>),
+    /// Nothing: it is there, made from these clusters. [`FinishedPlan::differences`] tells whether it is made from
+    /// these inputs and options too.
+    Finished(Box<FinishedPlan>),
+}
+
+/// A plan in the making. First [`prepare`](PlanTask::prepare), then open the inputs at [`position`](Self::position),
+/// [`begin`](Self::begin), [`add`](Self::add) every chunk with its nodes, and [`finish`](Self::finish).
+///
+/// Dropped before, it takes `NAME.partial` away, unless [`give_up`](Self::give_up) finds it worth keeping.
+#[derive(Debug)]
+pub struct PlanMaker {
+    task: PlanTask,
+    stage: Stage,
+    /// What to go on with.
+    journal: Option<Journal>,
+    surely_same: bool,
+    options: Value,
+    run: Option<PlanRun>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// No directory is wanted.
+    Unwritten,
+    Claimed(Claim),
+    Writing(PlanWriter),
+}
+
+/// A plan that was made.
+#[derive(Debug)]
+pub struct Plan {
+    /// All sums.
+    pub tally: Tally,
+    /// What they come to.
+    pub summary: Summary,
+    /// The parts.
+    pub parts: Vec<Part>,
+    /// How many of them an earlier run had made.
+    pub reused: usize,
+}
+
+impl PlanTask {
+    /// Takes the place where the plan goes and looks at what is there. Where a plan is to be gone on with, its clusters
+    /// and inputs are compared with those of this task.
+    ///
+    /// # Errors
+    /// If something is there that may not be replaced, if another run is at it, or if what was begun was begun with
+    /// other clusters or inputs: the error says which.
+    pub fn prepare(self) -> Result<Prepared> {
+        let Some(target) = &self.target else { return Ok(Prepared::Make(Box::new(PlanMaker::new(self, None, None)?))) };
+        if self.existing.resume && self.inputs.iter().any(|input| input.source == Source::Stdin) {
+            let what = "a plan whose keys come from standard input cannot be resumed: they cannot be read again";
+            return Err(Error::invalid(what, "give a file, or leave --resume out"));
+        }
+        match claim(target, self.existing)? {
+            Found::Nothing(claim) => Ok(Prepared::Make(Box::new(PlanMaker::new(self, Some(claim), None)?))),
+            Found::Unfinished(claim, journal) => {
+                PlanMaker::new(self, Some(claim), Some(journal)).map(|maker| Prepared::Make(Box::new(maker)))
+            }
+            Found::Unnamed(claim, manifest) => {
+                let folder = claim.partial.clone();
+                FinishedPlan::new(&self, folder, manifest, Some(claim)).map(|plan| Prepared::Finished(Box::new(plan)))
+            }
+            Found::Complete(folder) => {
+                let manifest = Manifest::of_plan(&folder)?;
+                FinishedPlan::new(&self, folder, manifest, None).map(|plan| Prepared::Finished(Box::new(plan)))
+            }
+        }
+    }
+}
+
+impl PlanMaker {
+    fn new(task: PlanTask, claim: Option<Claim>, journal: Option<Journal>) -> Result<Self> {
+        let mut surely_same = true;
+        if let (Some(claim), Some(journal)) = (&claim, &journal) {
+            let (differences, same) = journal.header.differences(&task.from, &task.to, &task.inputs)?;
+            refuse(&claim.partial, differences)?;
+            surely_same = same;
+        }
+        let stage = claim.map_or(Stage::Unwritten, Stage::Claimed);
+        Ok(Self { task, stage, journal, surely_same, options: Value::Null, run: None })
+    }
+
+    /// Where reading must begin: behind the parts that an earlier run made.
+    pub fn position(&self) -> Position {
+        let last = self.journal.as_ref().and_then(|journal| journal.entries.last());
+        last.map_or_else(Position::default, |entry| entry.end.clone())
+    }
+
+    /// How many parts an earlier run made.
+    pub fn reused(&self) -> usize {
+        self.journal.as_ref().map_or(0, |journal| journal.entries.len())
+    }
+
+    /// Whether the inputs must be [checked](Self::check_keys) up to [`position`](Self::position), because their time
+    /// stamps are not those that they had.
+    pub fn doubts_inputs(&self) -> bool {
+        !self.surely_same && self.reused() > 0
+    }
+
+    /// Compares the keys of the parts that an earlier run made with what the inputs hold now; `chunks` are read from
+    /// their start.
+    ///
+    /// # Errors
+    /// If they are others, or reading fails.
+    pub fn check_keys(&self, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<()> {
+        let entries = self.journal.iter().flat_map(|journal| &journal.entries);
+        let parts: Vec<Part> = entries.map(|entry| entry.part.clone()).collect();
+        let differences = key_differences(chunks, &parts, false)?;
+        match &self.stage {
+            Stage::Claimed(claim) => refuse(&claim.partial, differences),
+            _ => Ok(()),
+        }
+    }
+
+    /// Starts writing. `options` decide what the rows of the plan are, `key` is the column of keys, and `sized` says
+    /// whether sizes come with them.
+    ///
+    /// # Errors
+    /// If an earlier run had other options, or the directory cannot be written to.
+    pub fn begin(&mut self, options: Value, key: Field, sized: bool) -> Result<()> {
+        let mut run = PlanRun::new(&self.task.from, &self.task.to, key, sized, self.task.part_rows);
+        self.options = options;
+        let has_moves = !self.task.summary_only;
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Unwritten) {
+            Stage::Claimed(claim) => Stage::Writing(match &self.journal {
+                None => {
+                    let header = Header::new(&self.task.from, &self.task.to, self.options.clone(), &self.task.inputs)?;
+                    PlanWriter::begin(claim, &header, run.schema(), has_moves)?
+                }
+                Some(journal) => {
+                    refuse(&claim.partial, journal.header.option_differences(&self.options))?;
+                    for entry in &journal.entries {
+                        let (part, sums, end) = (&entry.part, &entry.sums, &entry.end);
+                        run.take_over(&PartDone { part, sums, end, inputs: &entry.inputs })?;
+                    }
+                    PlanWriter::go_on(claim, journal.go_on()?, &journal.entries, run.schema(), has_moves)?
+                }
+            }),
+            other => other,
+        };
+        self.run = Some(run);
+        Ok(())
+    }
+
+    /// The nodes of both clusters.
+    pub fn nodes(&self) -> MatchedNodes {
+        MatchedNodes::new(&self.task.from, &self.task.to)
+    }
+
+    /// Takes in a chunk with its nodes before and after, in the order of the input.
+    ///
+    /// # Errors
+    /// If writing fails, or all sizes together pass 2^64 - 1.
+    pub fn add(&mut self, chunk: &KeyChunk, nodes: &[Vec<NodeId>]) -> Result<()> {
+        let Some(run) = &mut self.run else { return Err(not_begun()) };
+        match &mut self.stage {
+            Stage::Writing(writer) => run.add(chunk, nodes, &mut [writer as &mut dyn PartSink]),
+            _ => run.add(chunk, nodes, &mut []),
+        }
+    }
+
+    /// Ends the plan after an error. The parts that are done stay for `--resume` if a read or a write failed, which
+    /// another run may not meet again, and go if the input itself is at fault.
+    pub fn give_up(&mut self, error: &Error) {
+        let readable_again = self.task.inputs.iter().all(|input| input.source != Source::Stdin);
+        if let (Stage::Writing(writer), ErrorKind::Io { .. }, true) = (&mut self.stage, error.kind(), readable_again) {
+            writer.keep();
+        }
+        self.stage = Stage::Unwritten;
+    }
+
+    /// Ends the plan: `last` are the inputs that the reader finished
+    /// [since the last chunk](crate::io::KeyReader::last_finished). Writes the sums and gives the directory its name.
+    ///
+    /// # Errors
+    /// If writing fails; what is done stays for `--resume` then.
+    pub fn finish(mut self, last: &[InputFacts]) -> Result<Plan> {
+        let reused = self.reused();
+        let Some(mut run) = self.run.take() else { return Err(not_begun()) };
+        let summary = self.end(&mut run, last).inspect_err(|error| self.give_up(error))?;
+        if let Stage::Writing(writer) = self.stage {
+            writer.publish()?;
+        }
+        let (tally, parts) = run.into_results();
+        Ok(Plan { tally, summary, parts, reused })
+    }
+
+    /// Closes the last part and writes the sums.
+    fn end(&mut self, run: &mut PlanRun, last: &[InputFacts]) -> Result<Summary> {
+        let summary = |run: &PlanRun| run.tally().summary(run.parts().iter().map(|part| part.bad_rows).sum());
+        let Stage::Writing(writer) = &mut self.stage else {
+            run.end(last, &mut [])?;
+            return Ok(summary(run));
+        };
+        run.end(last, &mut [writer as &mut dyn PartSink])?;
+        let summary = summary(run);
+        writer.write_end(run, &summary, self.options.take())?;
+        Ok(summary)
+    }
+}
+
+/// A plan that is there already.
+#[derive(Debug)]
+pub struct FinishedPlan {
+    folder: PathBuf,
+    manifest: Manifest,
+    /// The claim on a plan that lacks only its final name.
+    unnamed: Option<Claim>,
+}
+
+impl FinishedPlan {
+    fn new(task: &PlanTask, folder: PathBuf, manifest: Manifest, unnamed: Option<Claim>) -> Result<Self> {
+        let mut differences = cluster_differences("from", &manifest.from, &task.from);
+        differences.extend(cluster_differences("to", &manifest.to, &task.to));
+        let now: Vec<_> = task.inputs.iter().map(|input| (input.name.as_str(), length(input))).collect();
+        let then: Vec<_> = manifest.inputs.iter().map(|input| (input.name.as_str(), input.bytes)).collect();
+        differences.extend(input_differences(then.into_iter(), now.into_iter()));
+        refuse(&folder, differences)?;
+        Ok(Self { folder, manifest, unnamed })
+    }
+
+    /// Its manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Accepts the plan if it is what this task with these options would make: the keys of the inputs, read from their
+    /// start, are compared part by part, and every file with its checksum.
+    ///
+    /// # Errors
+    /// If anything differs (the error says what), or reading fails.
+    pub fn accept(mut self, options: &Value, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<Manifest> {
+        refuse(&self.folder, option_differences(&self.manifest.options, options))?;
+        if !self.manifest.is_intact() {
+            return Err(altered("its manifest has another checksum than it says".to_owned()).in_file(&self.folder));
+        }
+        refuse(&self.folder, key_differences(chunks, &self.manifest.parts, true)?)?;
+        for file in &self.manifest.files {
+            if let Some(fault) = file.fault(&self.folder)? {
+                return Err(altered(format!("{} {fault}", file.path)).in_file(&self.folder));
+            }
+        }
+        if let Some(claim) = self.unnamed.take() {
+            publish(claim, None)?;
+        }
+        Ok(self.manifest)
+    }
+}
+
+fn altered(what: String) -> Error {
+    Error::invalid(format!("is finished, but was altered: {what}"), "`rehome verify` says more; --force makes it anew")
+}
+
+/// The length of an input, if it is a file.
+fn length(input: &Input) -> Option<u64> {
+    Stamp::of_source(&input.source).ok().flatten().map(|stamp| stamp.bytes)
+}
+
+/// Compares keys, read from the start of the inputs, with those of parts; `all` says that no more may follow.
+fn key_differences(chunks: impl Iterator<Item = Result<KeyChunk>>, parts: &[Part], all: bool) -> Result<Vec<String>> {
+    let (mut next, mut digest) = (0, KeysDigest::default());
+    let end_of = |part: &Part| part.first_row.saturating_add(part.rows);
+    let rows_of = |part: &Part| format!("rows {} to {}", part.first_row, end_of(part).saturating_sub(1));
+    for chunk in chunks {
+        let chunk = chunk?;
+        let Some(part) = parts.get(next) else {
+            return Ok(if all { vec!["the inputs have more rows than they had".to_owned()] } else { Vec::new() });
+        };
+        digest.add(&chunk);
+        if chunk.end_row() < end_of(part) {
+            continue;
+        }
+        if chunk.end_row() > end_of(part) {
+            return Ok(vec![format!("the inputs go on behind {}", rows_of(part))]);
+        }
+        let (keys, sizes) = std::mem::take(&mut digest).finish();
+        if (&keys, &sizes) != (&part.keys_crc32, &part.sizes_crc32) {
+            let what = if keys == part.keys_crc32 { "sizes" } else { "keys" };
+            return Ok(vec![format!("the inputs have other {what} in {}", rows_of(part))]);
+        }
+        next += 1;
+        if !all && next == parts.len() {
+            break;
+        }
+    }
+    Ok(parts.get(next).map(|part| format!("the inputs end in {}", rows_of(part))).into_iter().collect())
+}
+
+/// Fails if anything differs, and says what.
+fn refuse(folder: &Path, differences: Vec<String>) -> Result<()> {
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let what = format!("was made with something else: {}", differences.join("; "));
+    Err(Error::invalid(what, "give the same clusters, inputs and options, or pass --force to start anew")
+        .in_file(folder))
+}
+
+fn not_begun() -> Error {
+    Error::invalid("a plan was used before it was begun", "call begin first")
+}
