@@ -215,3 +215,45 @@ impl Iterator for KeyReader {
         self.next_chunk().transpose()
     }
 }
+
+/// Reads keys from anything that gives bytes: lines or CSV, as `options` or the extension of `name` say, or else lines.
+/// `name` is what errors call it. How the bytes come in pieces makes no difference.
+///
+/// # Errors
+/// If it cannot be read, if it is not what its format says, if `options` do not fit it, and for Parquet, which is read
+/// from its end: [`open`] does that with a file.
+///
+/// ```
+/// use rehome::io::{ReadOptions, open_reader};
+///
+/// let mut reader = open_reader(&b"key,n\na,1\nb,2\n"[..], "keys.csv", &ReadOptions::default())?;
+/// assert_eq!(reader.next_chunk()?.map(|chunk| chunk.len()), Some(2));
+/// # Ok::<(), rehome::Error>(())
+/// ```
+pub fn open_reader(
+    reader: impl Read + Send + 'static,
+    name: impl Into<PathBuf>,
+    options: &ReadOptions,
+) -> Result<KeyReader> {
+    let name = name.into();
+    let format = told_format(&Source::Path(name.clone()), options.format).unwrap_or(InputFormat::Lines);
+    let (bytes, progress): (Bytes, _) = (Box::new(reader), Progress::default());
+    let opened = match format {
+        InputFormat::Lines => LineReader::new(Metered::new(bytes, progress.clone()), options).map(boxed),
+        InputFormat::Csv => {
+            let tabs = extension(&name).is_some_and(|extension| extension == "tsv");
+            let delimiter = options.delimiter.unwrap_or(if tabs { b'\t' } else { b',' });
+            SeparatedReader::new(Metered::with_memory(bytes, progress.clone()), options, delimiter, &name).map(boxed)
+        }
+        InputFormat::Parquet => Err(Error::invalid(
+            "a Parquet file is read from its end, which a stream does not have yet",
+            "open the file by its path",
+        )),
+    };
+    let source = opened.map_err(|error| error.in_file(&name))?;
+    Ok(KeyReader { name, format, source, progress, total_bytes: None, is_over: false })
+}
+
+fn boxed(source: impl ChunkSource + 'static) -> Box<dyn ChunkSource> {
+    Box::new(source)
+}
