@@ -22,6 +22,8 @@ pub(super) struct Quotes {
     newlines: u64,
     /// Where text begins behind a closing quote, in rows that are not done with.
     torn: VecDeque<u64>,
+    /// The first place at which something is wrong, as far as is known.
+    first_fault: u64,
 }
 
 /// Where the last byte led.
@@ -56,6 +58,7 @@ impl Quotes {
             opened: 0,
             newlines: 0,
             torn: VecDeque::new(),
+            first_fault: u64::MAX,
         }
     }
 
@@ -105,21 +108,28 @@ impl Quotes {
             self.before = *last;
         }
         self.bytes += block.len() as u64;
+        self.look_ahead();
     }
 
     /// What is wrong with the quotes before `end`, the end of a row; what is before it is then done with.
     #[inline]
     pub(super) fn fault_before(&mut self, end: u64) -> Option<BadQuote> {
-        // A row that ends behind a quote that is open ended with the file.
-        if self.state == State::Inside && self.opened < end {
-            return self.unclosed();
-        }
-        let mut fault = None;
+        if end <= self.first_fault { None } else { Some(self.take_fault(end)) }
+    }
+
+    #[cold]
+    fn take_fault(&mut self, end: u64) -> BadQuote {
         while self.torn.front().is_some_and(|at| *at < end) {
             self.torn.pop_front();
-            fault = Some(BadQuote::TextBehind);
         }
-        fault
+        self.look_ahead();
+        // A row that ends behind a quote that is open ended with the file.
+        self.unclosed().filter(|_| self.opened < end).unwrap_or(BadQuote::TextBehind)
+    }
+
+    fn look_ahead(&mut self) {
+        let open = if self.state == State::Inside { self.opened } else { u64::MAX };
+        self.first_fault = self.torn.front().copied().unwrap_or(open);
     }
 
     /// The quoted field that is open at the end of what was read.

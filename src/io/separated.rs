@@ -28,8 +28,6 @@ pub(super) struct SeparatedReader {
     record: ByteRecord,
     /// Whether `record` is the first row of a file without a header, and is still to be taken in.
     pending: bool,
-    /// What is wrong with the quotes of a row that is pending.
-    bad_quote: Option<(u64, Fault)>,
     names: Vec<String>,
     chosen: Chosen,
     sink: RowSink,
@@ -78,7 +76,11 @@ impl SeparatedReader {
         };
         let mut sink = RowSink::new(options, chosen.kept.len(), chosen.size.is_some());
         sink.report_mut().empty = !found;
-        Ok(Self { reader, record, pending: found && !options.header, bad_quote, names, chosen, sink })
+        if let Some((line, fault)) = bad_quote {
+            sink.bad_row(line, (None, None, fault))?;
+        }
+        let pending = found && !options.header && bad_quote.is_none();
+        Ok(Self { reader, record, pending, names, chosen, sink })
     }
 
     /// The next row into `record`, if there is one.
@@ -86,14 +88,12 @@ impl SeparatedReader {
         if std::mem::take(&mut self.pending) {
             return Ok(true);
         }
-        let found = read_row(&mut self.reader, &mut self.record, name)?;
-        self.bad_quote = bad_quote(&mut self.reader, &self.record);
-        Ok(found)
+        read_row(&mut self.reader, &mut self.record, name)
     }
 
     fn take_in(&mut self) -> Result<()> {
-        let Self { reader, record, names, chosen, sink, bad_quote, .. } = self;
-        if let Some((line, fault)) = bad_quote.take() {
+        let Self { reader, record, names, chosen, sink, .. } = self;
+        if let Some((line, fault)) = bad_quote(reader, record) {
             return sink.bad_row(line, (None, None, fault));
         }
         let line = || line(reader, record);
