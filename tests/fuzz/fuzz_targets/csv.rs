@@ -27,7 +27,6 @@ fuzz_target!(|input: Input| {
         delimiter: input.delimiter,
         header: input.header,
         chunk_rows: input.chunk_rows.into(),
-        // The second column is carried along where there is no header that would name it.
         column: (!input.header).then(|| "1".to_owned()),
         bad_rows: BadRows::Skip,
         ..ReadOptions::default()
@@ -175,7 +174,6 @@ fn agrees_with_the_library(rows: &[Row], text: &[u8], delimiter: u8) {
     builder.has_headers(false).flexible(true).delimiter(delimiter);
     let records =
         builder.from_reader(text).into_byte_records().collect::<Result<Vec<_>, _>>().expect("bytes in memory");
-    // The library takes a file of a byte order mark and nothing else as none, as we do.
     assert_eq!(records.len(), rows.len());
     for (record, row) in records.iter().zip(rows) {
         assert!(record.iter().eq(row.fields.iter().map(Vec::as_slice)), "{record:?} and {:?}", row.fields);
