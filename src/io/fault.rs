@@ -39,6 +39,10 @@ pub(super) enum Fault {
         /// The fields it should have.
         expected: usize,
     },
+    /// A quoted field without an end.
+    QuoteUnclosed,
+    /// A quoted field that goes on behind its closing quote.
+    TextBehindQuote,
 }
 
 impl Fault {
@@ -49,13 +53,13 @@ impl Fault {
                 "is not valid UTF-8: use --key-type bytes with hexadecimal digits, or clean the file".into()
             }
             Self::KeptNotUtf8 => "is not valid UTF-8: clean the file, or do not keep this column".into(),
-            Self::EmptyKey(kind) => format!("is not a {}: it is empty (give {})", label(kind), example(kind)).into(),
+            Self::EmptyKey(kind) => format!("is not {}: it is empty (give {})", label(kind), example(kind)).into(),
             Self::NotInteger(kind) => {
                 let sign = if matches!(kind, KeyType::I64 | KeyType::I32) { "a minus and " } else { "" };
-                format!("is not a {}: it is written with {sign}decimal digits only, as {}", label(kind), example(kind))
+                format!("is not {}: it is written with {sign}decimal digits only, as {}", label(kind), example(kind))
                     .into()
             }
-            Self::OutOfRange(kind) => format!("is not a {}: it is outside {}", label(kind), range(kind)).into(),
+            Self::OutOfRange(kind) => format!("is not {}: it is outside {}", label(kind), range(kind)).into(),
             Self::OddHex => "is not a bytes key: two hexadecimal digits make a byte, and one digit is left over".into(),
             Self::NotHex => "is not a bytes key: it is written with hexadecimal digits only, as 00ff7a".into(),
             Self::NotUuid => "is not a uuid key: it is written with 32 hexadecimal digits, hyphenated as \
@@ -72,6 +76,13 @@ impl Fault {
                 )
                 .into()
             }
+            Self::QuoteUnclosed => {
+                "the quote that opens on this line is never closed: close it, or complete the file if its end is missing"
+                    .into()
+            }
+            Self::TextBehindQuote => "text follows a closing quote: end the field at the quote, or double a quote that \
+                 belongs to the text"
+                .into(),
         }
     }
 
@@ -87,15 +98,16 @@ pub(super) fn stopping(mut row: BadRow) -> crate::error::Error {
     crate::error::ErrorKind::BadRow(row).into()
 }
 
+/// A key of this type, with its article.
 fn label(kind: KeyType) -> &'static str {
     match kind {
-        KeyType::Text => "text key",
-        KeyType::Bytes => "bytes key",
-        KeyType::U64 => "u64 key",
-        KeyType::I64 => "i64 key",
-        KeyType::U32 => "u32 key",
-        KeyType::I32 => "i32 key",
-        KeyType::Uuid => "uuid key",
+        KeyType::Text => "a text key",
+        KeyType::Bytes => "a bytes key",
+        KeyType::U64 => "a u64 key",
+        KeyType::I64 => "an i64 key",
+        KeyType::U32 => "a u32 key",
+        KeyType::I32 => "an i32 key",
+        KeyType::Uuid => "a uuid key",
     }
 }
 

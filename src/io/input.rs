@@ -240,10 +240,8 @@ impl Current {
                 Box::new(LineReader::new(input, options, position)?)
             }
             InputFormat::Csv => {
-                let tabs = extension(name).is_some_and(|extension| extension == "tsv");
-                let delimiter = options.delimiter.unwrap_or(if tabs { b'\t' } else { b',' });
                 let open = |byte| open_behind(byte).map(|bytes| Metered::with_memory(bytes, progress.clone()));
-                Box::new(SeparatedReader::new(open, options, position, delimiter, name)?)
+                Box::new(SeparatedReader::new(open, options, position, delimiter(name, options), name)?)
             }
             InputFormat::Parquet => {
                 let Some((file, total)) = file.as_ref().map(|(file, _)| file).zip(total_bytes) else {
@@ -480,4 +478,72 @@ impl Iterator for KeyReader {
     fn next(&mut self) -> Option<Self::Item> {
         self.next_chunk().transpose()
     }
+}
+
+/// Reads keys from anything that gives bytes: lines or CSV, as `options` or the extension of `name` say, or else lines.
+/// `name` is what errors call it. How the bytes come in pieces makes no difference.
+///
+/// # Errors
+/// If it cannot be read, if it is not what its format says, if `options` do not fit it, and for Parquet, which is read
+/// from its end: [`open`] does that with a file.
+///
+/// ```
+/// use rehome::io::{ReadOptions, open_reader};
+///
+/// let mut reader = open_reader(&b"key,n\na,1\nb,2\n"[..], "keys.csv", &ReadOptions::default())?;
+/// assert_eq!(reader.next_chunk()?.map(|chunk| chunk.len()), Some(2));
+/// # Ok::<(), rehome::Error>(())
+/// ```
+pub fn open_reader(
+    reader: impl Read + Send + 'static,
+    name: impl Into<PathBuf>,
+    options: &ReadOptions,
+) -> Result<KeyReader> {
+    let name = name.into();
+    let format = told_format(&Source::Path(name.clone()), options.format).unwrap_or(InputFormat::Lines);
+    let (bytes, progress): (Bytes, _) = (Box::new(reader), Progress::default());
+    let position = Position::default();
+    let opened = match format {
+        InputFormat::Lines => LineReader::new(Metered::new(bytes, progress.clone()), options, &position).map(boxed),
+        InputFormat::Csv => {
+            let input = Metered::with_memory(bytes, progress.clone());
+            // Only a position behind the start opens it once more.
+            let mut input = Some(input);
+            let open = |_| input.take().ok_or_else(|| Error::invalid("a stream is read once", "give a file"));
+            SeparatedReader::new(open, options, &position, delimiter(&name, options), &name).map(boxed)
+        }
+        InputFormat::Parquet => Err(Error::invalid(
+            "a Parquet file is read from its end, which a stream does not have yet",
+            "open the file by its path",
+        )),
+    };
+    let source = opened.map_err(|error| error.in_file(&name))?;
+    let facts =
+        InputFacts { name: name.to_string_lossy().into_owned(), bytes: None, footer_crc32: None, rows: 0, bad_rows: 0 };
+    let current = Current { name, format, source, facts, file: None, before: (0, 0) };
+    Ok(KeyReader {
+        inputs: Vec::new(),
+        options: options.clone(),
+        first: current.settled(),
+        current: Some(current),
+        next: 1,
+        position,
+        finished: Vec::new(),
+        told: 0,
+        report: RowReport::of(true),
+        progress,
+        bytes_before: 0,
+        total_bytes: None,
+        is_over: false,
+    })
+}
+
+/// What separates fields: a tab in a `.tsv` file and a comma elsewhere, unless the options say otherwise.
+fn delimiter(name: &Path, options: &ReadOptions) -> u8 {
+    let tabs = extension(name).is_some_and(|extension| extension == "tsv");
+    options.delimiter.unwrap_or(if tabs { b'\t' } else { b',' })
+}
+
+fn boxed(source: impl ChunkSource + 'static) -> Box<dyn ChunkSource> {
+    Box::new(source)
 }

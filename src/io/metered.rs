@@ -4,8 +4,13 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::quotes::{BadQuote, Quotes};
+
 /// The longest row of a text format: a file that is no text must not fill the memory in search of a newline.
 pub(super) const LONGEST_ROW: usize = 64 << 20;
+
+/// The bytes of UTF-8's byte order mark and one more.
+const MARK_AND_MORE: usize = 4;
 
 /// How many bytes of an input have been consumed; clones watch the same input, from any thread.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +45,7 @@ impl Progress {
 /// What [`Metered`] reads from.
 pub(super) type Bytes = Box<dyn Read + Send>;
 
-/// A reader that counts, refuses rows that never end, and remembers its last block.
+/// A reader that counts, refuses rows that never end, remembers its last block and follows its quotes.
 pub(super) struct Metered {
     inner: Bytes,
     progress: Progress,
@@ -49,17 +54,35 @@ pub(super) struct Metered {
     allowed: u64,
     /// The last block, if it is to be remembered.
     last: Option<Vec<u8>>,
+    /// The quotes of a CSV file.
+    quotes: Option<Quotes>,
 }
 
 impl Metered {
     /// Only counts.
     pub(super) fn new(inner: Bytes, progress: Progress) -> Self {
-        Self { inner, progress, read: 0, allowed: u64::MAX, last: None }
+        Self { inner, progress, read: 0, allowed: u64::MAX, last: None, quotes: None }
     }
 
     /// Also remembers the last block, for [`byte_before`](Self::byte_before), and keeps to what is allowed.
     pub(super) fn with_memory(inner: Bytes, progress: Progress) -> Self {
         Self { last: Some(Vec::new()), allowed: LONGEST_ROW as u64, ..Self::new(inner, progress) }
+    }
+
+    /// Also follows the quotes of a CSV file whose fields this byte separates.
+    pub(super) fn with_quotes(self, delimiter: u8) -> Self {
+        Self { quotes: Some(Quotes::new(delimiter)), ..self }
+    }
+
+    /// What is wrong with the quotes before `end`, the end of a row; asked once a row.
+    #[inline]
+    pub(super) fn bad_quote(&mut self, end: u64) -> Option<BadQuote> {
+        self.quotes.as_mut()?.fault_before(end)
+    }
+
+    /// The quoted field that is open in a row for which more was asked than is allowed.
+    pub(super) fn endless_quote(&self) -> Option<BadQuote> {
+        self.quotes.as_ref().filter(|_| self.read > self.allowed)?.unclosed()
     }
 
     /// Allows one more row of [`LONGEST_ROW`] bytes from here on.
@@ -85,12 +108,24 @@ impl Read for Metered {
         if self.read > self.allowed {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                format!("a row is longer than {} MiB: is a quote never closed?", LONGEST_ROW >> 20),
+                format!("a row is longer than {} MiB: is this a CSV file?", LONGEST_ROW >> 20),
             ));
         }
-        let count = self.inner.read(buf)?;
+        let mut count = self.inner.read(buf)?;
+        // The CSV library knows a byte order mark only in one piece, and takes a block of nothing else for the end.
+        while self.quotes.is_some() && self.read == 0 && (1..MARK_AND_MORE).contains(&count) && count < buf.len() {
+            match self.inner.read(&mut buf[count..]) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
         self.progress.add(count);
         self.read += count as u64;
+        if let Some(quotes) = &mut self.quotes {
+            quotes.follow(&buf[..count]);
+        }
         if count > 0
             && let Some(last) = &mut self.last
         {

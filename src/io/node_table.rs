@@ -14,7 +14,7 @@ use super::input::open_file;
 use super::metered::{Metered, Progress};
 use super::node_table_parquet::read_parquet;
 use super::output::TableWriter;
-use super::separated::{line, reading};
+use super::separated::{bad_quote, line, read_row};
 use crate::error::{BadRow, Error, ErrorKind, Place, Result, shown};
 
 /// The columns of a node table.
@@ -139,19 +139,20 @@ pub(super) fn misfit(place: Place, column: usize, value: Option<&[u8]>) -> Error
 }
 
 fn read_csv(input: Metered, path: &Path) -> Result<Vec<NodeRow>> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input);
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(input.with_quotes(b','));
     let mut record = ByteRecord::new();
-    if !reader.read_byte_record(&mut record).map_err(|error| reading(path, error))? {
+    if !read_row(&mut reader, &mut record, path)? {
         return Err(syntax(format!("there is no header line: begin with {}", COLUMNS.join(","))));
     }
+    refuse_bad_quote(&mut reader, &record)?;
     let names: Vec<String> = record.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let places = places(&names)?;
     let mut rows = Vec::new();
     loop {
-        reader.get_mut().allow();
-        if !reader.read_byte_record(&mut record).map_err(|error| reading(path, error))? {
+        if !read_row(&mut reader, &mut record, path)? {
             return Ok(rows);
         }
+        refuse_bad_quote(&mut reader, &record)?;
         if record.len() != names.len() {
             let reason =
                 format!("the row has {} fields, and the header {}: check its commas", record.len(), names.len());
@@ -162,6 +163,13 @@ fn read_csv(input: Metered, path: &Path) -> Result<Vec<NodeRow>> {
             |column: usize| places[column].and_then(|index| record.get(index)).filter(|value| !value.is_empty());
         let row = parse(field).map_err(|column| misfit(Place::Line(line(&reader, &record)), column, field(column)))?;
         rows.push(row);
+    }
+}
+
+fn refuse_bad_quote(reader: &mut csv::Reader<Metered>, record: &ByteRecord) -> Result<()> {
+    match bad_quote(reader, record) {
+        Some((line, fault)) => Err(ErrorKind::BadRow(fault.at(Place::Line(line), None, None)).into()),
+        None => Ok(()),
     }
 }
 

@@ -8,14 +8,15 @@ use csv::ByteRecord;
 use super::chunk::KeyChunk;
 use super::columns::{Chosen, choose};
 use super::errors::syntax;
-use super::fault::Fault;
+use super::fault::{Fault, stopping};
 use super::input::ChunkSource;
-use super::metered::Metered;
-use super::options::ReadOptions;
+use super::metered::{LONGEST_ROW, Metered};
+use super::options::{BadRows, ReadOptions};
 use super::position::Position;
+use super::quotes::BadQuote;
 use super::report::RowReport;
 use super::row_sink::{RowSink, key_field};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::keys::KeyType;
 
 /// Bytes read at a time.
@@ -53,11 +54,22 @@ impl SeparatedReader {
         }
         let table = |input: Metered| {
             let mut options = csv::ReaderBuilder::new();
-            options.has_headers(false).flexible(true).delimiter(delimiter).buffer_capacity(BLOCK).from_reader(input)
+            options.has_headers(false).flexible(true).delimiter(delimiter).buffer_capacity(BLOCK);
+            options.from_reader(input.with_quotes(delimiter))
         };
         let mut reader = table(open(0)?);
         let mut record = ByteRecord::new();
-        let found = reader.read_byte_record(&mut record).map_err(|error| reading(name, error))?;
+        let found = read_row(&mut reader, &mut record, name)?;
+        let bad_quote = bad_quote(&mut reader, &record);
+        // The names of columns cannot be passed over; of rows, the first tells how many columns there are.
+        if let Some((line, fault)) = bad_quote {
+            let row = fault.at(Place::Line(line), None, None);
+            if options.header {
+                return Err(ErrorKind::BadRow(row).into());
+            } else if options.bad_rows == BadRows::Stop {
+                return Err(stopping(row));
+            }
+        }
         if !found && options.header {
             return Err(syntax("there is no header line: give a file that has one, or pass --no-header"));
         }
@@ -74,10 +86,12 @@ impl SeparatedReader {
         };
         let mut sink = RowSink::new(options, position, chosen.kept.len(), chosen.size.is_some());
         sink.report_mut().empty = !found;
-        let mut pending = found && !options.header;
+        let mut pending = found && !options.header && bad_quote.is_none();
         let start = (position.byte, position.line);
         if position.byte > 0 {
             (reader, pending) = (table(open(position.byte)?), false);
+        } else if let Some((line, fault)) = bad_quote {
+            sink.bad_row(line, (None, None, fault))?;
         }
         Ok(Self { reader, record, pending, names, chosen, sink, start })
     }
@@ -87,12 +101,14 @@ impl SeparatedReader {
         if std::mem::take(&mut self.pending) {
             return Ok(true);
         }
-        self.reader.get_mut().allow();
-        self.reader.read_byte_record(&mut self.record).map_err(|error| reading(name, error))
+        read_row(&mut self.reader, &mut self.record, name)
     }
 
     fn take_in(&mut self) -> Result<()> {
         let Self { reader, record, names, chosen, sink, start, .. } = self;
+        if let Some((line, fault)) = bad_quote(reader, record) {
+            return sink.bad_row(start.1 + line, (None, None, fault));
+        }
         let line = || start.1 + line(reader, record);
         if record.len() != names.len() {
             let fault = Fault::Fields { found: record.len(), expected: names.len() };
@@ -138,8 +154,35 @@ impl ChunkSource for SeparatedReader {
     }
 }
 
+/// Reads the next row into `record`, if there is one.
+pub(super) fn read_row(reader: &mut csv::Reader<Metered>, record: &mut ByteRecord, name: &Path) -> Result<bool> {
+    reader.get_mut().allow();
+    let read = reader.read_byte_record(record);
+    read.map_err(|error| match reader.get_ref().endless_quote() {
+        Some(BadQuote::Unclosed { newlines }) => syntax(format!(
+            "line {}: the quote that opens on this line is not closed within {} MiB: close it",
+            reader.position().line().saturating_sub(newlines).max(1),
+            LONGEST_ROW >> 20
+        )),
+        _ => reading(name, error),
+    })
+}
+
+/// What is wrong with the quotes of `record`, the row read last, and the line to name for it.
+#[inline]
+pub(super) fn bad_quote(reader: &mut csv::Reader<Metered>, record: &ByteRecord) -> Option<(u64, Fault)> {
+    let after = reader.position().byte();
+    Some(match reader.get_mut().bad_quote(after)? {
+        // Such a row ends with the file, and so do the lines that are counted.
+        BadQuote::Unclosed { newlines } => {
+            (reader.position().line().saturating_sub(newlines).max(1), Fault::QuoteUnclosed)
+        }
+        BadQuote::TextBehind => (line(reader, record), Fault::TextBehindQuote),
+    })
+}
+
 /// A failed read, of the system or of the CSV reader.
-pub(super) fn reading(name: &Path, error: csv::Error) -> Error {
+fn reading(name: &Path, error: csv::Error) -> Error {
     let text = error.to_string();
     match error.into_kind() {
         csv::ErrorKind::Io(source) => Error::io("read", name, source),

@@ -120,6 +120,7 @@ fn node_tables_are_checked() {
         ("table-bad-up.csv", &["line 2", "column \"up\"", "\"maybe\"", "true or false"]),
         ("table-no-slot.csv", &["\"a\" has no slot"]),
         ("table-short-row.csv", &["line 3", "1 field"]),
+        ("table-quote-unclosed.csv", &["line 3", "never closed", "close it"]),
         ("table-unknown-column.csv", &["\"wieght\"", "name, slot, weight, zone, up"]),
         ("table-duplicate-name.csv", &["\"a\"", "must differ"]),
         ("table-empty.csv", &["no header line"]),

@@ -51,6 +51,9 @@ refusals! {
     a_row_may_not_be_long: "long-row.csv", "", ["line 3", "3 fields", "2"];
     an_empty_field_is_no_u64: "empty-field.csv", "--key-type u64", ["line 3", "column \"key\"", "empty"];
     lines_are_counted_through_quotes: "bad-after-quotes.csv", "--key-type u64", ["line 4", "column \"key\"", "\"x\""];
+    a_quote_is_closed: "quote-unclosed.csv", "", ["line 3", "quote", "never closed", "close it", "--bad-rows skip"];
+    nothing_follows_a_closing_quote: "text-behind-quote.csv", "", ["line 4", "text follows a closing quote", "double", "--bad-rows skip"];
+    an_i64_key_has_its_article: "decimal-point.txt", "--key-type i64", ["is not an i64 key"];
     packed_files_are_unpacked_first: "packed.gz", "", ["gzip", "zcat"];
 }
 

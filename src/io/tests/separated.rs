@@ -3,7 +3,7 @@
 use arrow_array::cast::AsArray;
 
 use super::{file, keys, rows};
-use crate::io::{BadRows, InputFormat, KeyChunk, ReadOptions};
+use crate::io::{BadRows, InputFormat, KeyChunk, ReadOptions, open_reader};
 use crate::keys::{KeyColumn, KeyType};
 
 fn read(content: &str, options: ReadOptions) -> Vec<KeyChunk> {
@@ -104,7 +104,7 @@ fn empty_fields_and_foreign_bytes() {
     assert_eq!(keys(&read("key,n\n,1\n", ReadOptions::default())), [""]);
     let integers = ReadOptions { key_type: Some(KeyType::I64), ..ReadOptions::default() };
     let error = file("keys.csv", b"key,n\n,1\n").error(integers);
-    assert!(error.contains("line 2, column \"key\": \"\" is not a i64 key: it is empty"), "{error}");
+    assert!(error.contains("line 2, column \"key\": \"\" is not an i64 key: it is empty"), "{error}");
     let error = file("keys.csv", b"key,n\n\xff,1\n").error(ReadOptions::default());
     assert!(
         error.contains("line 2, column \"key\"") && error.contains("is not valid UTF-8: use --key-type"),
@@ -133,14 +133,113 @@ fn a_quote_that_is_never_closed_is_refused_before_it_fills_the_memory() {
     let mut content = b"key\na\n\"".to_vec();
     content.resize(70 << 20, b'x');
     let error = file("keys.csv", &content).error(ReadOptions::default());
-    assert_eq!(error, "keys.csv: cannot read: a row is longer than 64 MiB: is a quote never closed?");
-    content.truncate(60 << 20);
-    assert_eq!(
-        file("keys.csv", &content)
-            .open(ReadOptions::default())
-            .unwrap()
-            .map(|chunk| chunk.unwrap().len())
-            .sum::<usize>(),
-        2
-    );
+    assert_eq!(error, "keys.csv: line 3: the quote that opens on this line is not closed within 64 MiB: close it");
+    content[6] = b'x';
+    let error = file("keys.csv", &content).error(ReadOptions::default());
+    assert_eq!(error, "keys.csv: cannot read: a row is longer than 64 MiB: is this a CSV file?");
+}
+
+/// The keys of a file that is read over its bad rows in pieces of `size`, and the bad rows.
+fn over_bad_rows(content: &[u8], options: &ReadOptions, size: usize) -> (Vec<String>, Vec<String>) {
+    let options = ReadOptions { bad_rows: BadRows::Skip, ..options.clone() };
+    let pieces = Pieces { content: content.to_vec(), at: 0, size };
+    let mut reader = open_reader(pieces, "keys.csv", &options).unwrap();
+    let chunks: Vec<KeyChunk> = reader.by_ref().map(Result::unwrap).collect();
+    (keys(&chunks), reader.report().first_bad.iter().map(ToString::to_string).collect())
+}
+
+/// A stream that gives a few bytes at a time.
+struct Pieces {
+    content: Vec<u8>,
+    at: usize,
+    size: usize,
+}
+
+impl std::io::Read for Pieces {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let mut rest = &self.content[self.at..];
+        let count = std::io::Read::read(&mut rest, &mut buf[..self.size])?;
+        self.at += count;
+        Ok(count)
+    }
+}
+
+const UNCLOSED: &str =
+    "the quote that opens on this line is never closed: close it, or complete the file if its end is missing";
+const BEHIND: &str =
+    "text follows a closing quote: end the field at the quote, or double a quote that belongs to the text";
+
+#[test]
+fn bad_quotes_are_bad_rows_with_the_line_of_the_quote() {
+    let options = column("key");
+    for (content, good, bad) in [
+        ("key,n\na,1\n\"b,2\nc,3\n", &["a"][..], format!("line 3: {UNCLOSED}")),
+        ("key,n\na,1\n\"b,2\nc,3", &["a"], format!("line 3: {UNCLOSED}")),
+        ("key,n\r\na,1\r\n\r\n\"b\r\nc\",\"2\r\n\r\n", &["a"], format!("line 5: {UNCLOSED}")),
+        ("key,n\na,\"", &[], format!("line 2: {UNCLOSED}")),
+        ("key,n\n\"a\"\"\n", &[], format!("line 2: {UNCLOSED}")),
+        ("key,n\n\"a\"x,\"\n", &[], format!("line 2: {UNCLOSED}")),
+        ("key,n\na,1\n\n\"c\"d,1\nb,2\n", &["a", "b"], format!("line 4: {BEHIND}")),
+        ("key,n\r\n\"a\r\nb\",1\r\nx,\"c\" \r\nb,2\r\n", &["a\r\nb", "b"], format!("line 4: {BEHIND}")),
+        ("\u{feff}\"key\",n\n\"c\"\"d\"e,1", &[], format!("line 2: {BEHIND}")),
+    ] {
+        for size in [1, 2, 3, 4, 100] {
+            let found = over_bad_rows(content.as_bytes(), &options, size);
+            assert_eq!(
+                found,
+                (good.iter().map(ToString::to_string).collect(), vec![bad.clone()]),
+                "{content:?}, {size}"
+            );
+        }
+        let error = file("keys.csv", content.as_bytes()).error(options.clone());
+        assert_eq!(error, format!("keys.csv: {bad}; --bad-rows skip passes over such rows"));
+    }
+}
+
+#[test]
+fn bad_quotes_in_the_first_row() {
+    let error = |content: &str, options| file("keys.csv", content.as_bytes()).error(options);
+    let skip = || ReadOptions { bad_rows: BadRows::Skip, ..ReadOptions::default() };
+    assert_eq!(error("\"key\na\n", skip()), format!("keys.csv: line 1: {UNCLOSED}"));
+    assert_eq!(error("\n\"key\"s\na\n", skip()), format!("keys.csv: line 2: {BEHIND}"));
+    let plain = |bad_rows| ReadOptions { header: false, bad_rows, ..ReadOptions::default() };
+    let expected = format!("keys.csv: line 1: {BEHIND}; --bad-rows skip passes over such rows");
+    assert_eq!(error("\"a\"b\nc\n", plain(BadRows::Stop)), expected);
+    let found = over_bad_rows(b"\"a\"b\nc\n", &plain(BadRows::Skip), 100);
+    assert_eq!(found, (vec!["c".to_owned()], vec![format!("line 1: {BEHIND}")]));
+}
+
+#[test]
+fn quotes_that_are_well_or_only_characters_are_taken() {
+    let semicolons = ReadOptions { delimiter: Some(b';'), ..ReadOptions::default() };
+    for size in [1, 2, 100] {
+        let found = over_bad_rows(b"key;n\nab\"c;\"\"\n\"d\"\"\";\"\n\"\r\n\"\";e\"\"", &semicolons, size);
+        assert_eq!(found, (vec!["ab\"c".to_owned(), "d\"".to_owned(), String::new()], Vec::new()));
+    }
+    let options = ReadOptions { delimiter: Some(b','), ..ReadOptions::default() };
+    let (found, bad) = over_bad_rows(b"key\n\"d\";\"e\"\n", &options, 100);
+    assert_eq!((found.len(), bad), (0, vec![format!("line 2: {BEHIND}")]));
+}
+
+#[test]
+fn a_byte_order_mark_in_pieces_is_one() {
+    for size in [1, 2, 3] {
+        let found = over_bad_rows("\u{feff}key,n\na,1\n".as_bytes(), &column("key"), size);
+        assert_eq!(found, (vec!["a".to_owned()], Vec::new()));
+        let plain = ReadOptions { header: false, ..ReadOptions::default() };
+        assert_eq!(over_bad_rows("\u{feff}\"a\"\n".as_bytes(), &plain, size).0, ["a"]);
+        assert_eq!(over_bad_rows(b"\xef\xbb", &plain, size).1.len(), 1);
+    }
+}
+
+#[test]
+fn streams_are_read_by_the_extension_of_their_name() {
+    let read = |name: &str, options| {
+        keys(&open_reader(&b"key\tn\nab\t1\n"[..], name, &options).unwrap().map(Result::unwrap).collect::<Vec<_>>())
+    };
+    assert_eq!(read("keys.tsv", ReadOptions::default()), ["ab"]);
+    assert_eq!(read("keys", ReadOptions::default()), ["key\tn", "ab\t1"]);
+    let parquet = ReadOptions { format: Some(InputFormat::Parquet), ..ReadOptions::default() };
+    let error = open_reader(&b""[..], "a stream", &parquet).unwrap_err().to_string();
+    assert!(error.starts_with("a stream: a Parquet file is read from its end"), "{error}");
 }

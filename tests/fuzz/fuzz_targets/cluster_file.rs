@@ -1,0 +1,32 @@
+//! The text of a cluster file, TOML or JSON: what is read can be saved and is then read as the same cluster.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rehome::Cluster;
+
+fuzz_target!(|text: &str| {
+    // One input is tried as both, so that the corpus needs no marks.
+    for cluster in [Cluster::from_toml(text), Cluster::from_json(text)].into_iter().flatten() {
+        same_again(&cluster);
+    }
+});
+
+fn same_again(cluster: &Cluster) {
+    let json = cluster.to_json();
+    let toml = cluster.to_toml().expect("a cluster that was read can be written");
+    let from_toml = Cluster::from_toml(&toml).unwrap_or_else(|error| panic!("{error}\n{toml}"));
+    let text = json.to_string();
+    let from_json = Cluster::from_json(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    for again in [&from_toml, &from_json] {
+        assert_eq!(again.to_json(), json);
+        assert_eq!(again.to_toml().ok().as_deref(), Some(&*toml));
+        assert_eq!(again.nodes(), cluster.nodes());
+        assert_eq!(again.slots(), cluster.slots());
+        assert_eq!(again.algorithm().name, cluster.algorithm().name);
+        let settings = |cluster: &Cluster| {
+            (cluster.hash(), cluster.seed(), cluster.key(), cluster.spread(), cluster.is_weighted())
+        };
+        assert_eq!(settings(again), settings(cluster));
+    }
+}
