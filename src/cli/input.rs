@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use rehome::hash::{KeyHash, RAW32_RANGE};
 use rehome::io::{BadRows, Blank, InputFormat, KeyChunk, KeyReader, Position, ReadOptions, Source, detect, open_at};
 use rehome::placement::KeyRule;
-use rehome::{Cluster, KeyType, Result};
+use rehome::plan::Manifest;
+use rehome::{Cluster, Error, KeyType, Result};
 
 use super::failure::Failure;
 use super::message;
@@ -45,9 +46,12 @@ pub(crate) struct InputArgs {
     #[arg(long, value_enum, default_value_t = BadRowsArg::Stop)]
     pub bad_rows: BadRowsArg,
     /// Rows that go through the stages at once; never changes a result
-    #[arg(long, value_name = "N", hide = true, default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", hide = true, default_value_t = CHUNK_ROWS, value_parser = clap::value_parser!(u32).range(1..))]
     pub chunk_rows: u32,
 }
+
+/// Rows that go through the stages at once.
+const CHUNK_ROWS: u32 = 65_536;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BlankArg {
@@ -82,6 +86,43 @@ pub(crate) struct Input {
 }
 
 impl InputArgs {
+    /// The options that a plan was made with, for other `inputs`, and whether its clusters may hash differently.
+    pub(crate) fn of_manifest(manifest: &Manifest, inputs: Vec<PathBuf>) -> Result<(Self, bool), Failure> {
+        let text = |name: &str| manifest.option(name).and_then(serde_json::Value::as_str);
+        let flag = |name: &str| manifest.option(name).and_then(serde_json::Value::as_bool).unwrap_or(false);
+        let damaged = |error: rehome::Error| Error::syntax(format!("the options in its manifest: {error}"));
+        let separator = text("delimiter").map(|text| delimiter(text).map_err(|error| damaged(Error::syntax(error))));
+        let args = Self {
+            input: inputs.into_iter().next().unwrap_or_default(),
+            input_format: text("input_format").map(|name| name.parse().map_err(damaged)).transpose()?,
+            column: text("column").map(str::to_owned),
+            key_type: text("key_type").map(|name| name.parse().map_err(damaged)).transpose()?,
+            size_column: text("size_column").map(str::to_owned),
+            no_header: !flag("header"),
+            delimiter: separator.transpose()?,
+            blank: if text("blank") == Some("keep") { BlankArg::Keep } else { BlankArg::Skip },
+            bad_rows: if text("bad_rows") == Some("skip") { BadRowsArg::Skip } else { BadRowsArg::Stop },
+            chunk_rows: CHUNK_ROWS,
+        };
+        Ok((args, flag("allow_rehash")))
+    }
+
+    /// The options that decide what keys are, for the manifest of a plan.
+    pub(crate) fn recorded(&self, input: &Input) -> serde_json::Value {
+        let second = input.second_key_type.unwrap_or(input.reader.key_type());
+        serde_json::json!({
+            "input_format": input.reader.format().name(),
+            "key_type": self.key_type.map(KeyType::name),
+            "keys_read_as": [input.reader.key_type().name(), second.name()],
+            "column": self.column,
+            "size_column": self.size_column,
+            "header": !self.no_header,
+            "delimiter": self.delimiter.map(|byte| char::from(byte).to_string()),
+            "blank": if self.blank == BlankArg::Keep { "keep" } else { "skip" },
+            "bad_rows": if self.bad_rows == BadRowsArg::Skip { "skip" } else { "stop" },
+        })
+    }
+
     /// The inputs in their order.
     pub(crate) fn resolve(&self) -> Result<Vec<rehome::io::Input>> {
         Ok(vec![rehome::io::Input::from(Source::from_arg(&self.input))])

@@ -15,6 +15,7 @@ mod progress;
 mod run;
 mod signals;
 mod timings;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -30,7 +31,8 @@ Examples:
   rehome plan --from c10.toml --to c11.toml keys.txt -o plan/
   cat keys.txt | rehome locate --cluster c10.toml - | head
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some rows were skipped.";
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some rows were skipped,
+4 something differs (verify, plan --check-against).";
 
 const CLUSTER_EXAMPLES: &str = "\
 Examples:
@@ -58,6 +60,8 @@ enum Verb {
     Count(count::CountArgs),
     /// Work out which keys move from one cluster to another
     Plan(plan::PlanArgs),
+    /// Check whether a plan is what its inputs and clusters give
+    Verify(verify::VerifyArgs),
     /// Show the digest and the first probe words of one key
     Hash(hash::HashArgs),
     /// Print a completion script for a shell
@@ -128,6 +132,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Locate(args) => locate::run(args),
         Verb::Count(args) => count::run(args),
         Verb::Plan(args) => plan::run(args),
+        Verb::Verify(args) => verify::run(args),
         Verb::Hash(args) => hash::run(args),
         Verb::Completions(args) => pages::completions(&args),
         Verb::Man(args) => pages::man(&args),

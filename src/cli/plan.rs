@@ -8,11 +8,11 @@ use std::time::Instant;
 use clap::Args;
 use rehome::engine::{Cost, Job, Stopwatch, Want};
 use rehome::io::{KeyChunk, Position};
-use rehome::plan::{Existing, FinishedPlan, PART_ROWS, Plan, PlanTask, Prepared, check_sides, table};
+use rehome::plan::{Comparison, Existing, FinishedPlan, PART_ROWS, Plan, PlanTask, Prepared, check_sides, table};
 use rehome::{Cluster, Error, Result};
 
 use super::failure::Failure;
-use super::input::{BadRowsArg, BlankArg, Input, InputArgs, leave_if_waiting, warn_unplaced};
+use super::input::{Input, InputArgs, leave_if_waiting, warn_unplaced};
 use super::progress::Progress;
 use super::run::RunArgs;
 use super::{message, timings};
@@ -23,6 +23,7 @@ Examples:
   rehome plan --from c10.toml --to c11.toml objects.csv --column name --size-column bytes --summary-only
   rehome plan --from c10.toml --to c11.toml ids.parquet -o plan/ --json
   rehome plan --from c10.toml --to c11.toml ids.parquet -o plan/ --resume
+  rehome plan --from c10.toml --to c12.toml ids.parquet --check-against plan/
 
 The directory appears when it is complete: moves/part-NNNNN.parquet (row, key, from, to, and bytes with --size-column),
 flows.csv, nodes.csv, summary.json and manifest.json. Until then it is called plan.partial, and a run that was stopped,
@@ -42,7 +43,7 @@ pub(crate) struct PlanArgs {
     #[command(flatten)]
     input: InputArgs,
     /// The directory of the plan
-    #[arg(short, long, value_name = "DIR", required_unless_present = "summary_only")]
+    #[arg(short, long, value_name = "DIR", required_unless_present_any = ["summary_only", "check_against"])]
     output: Option<PathBuf>,
     /// Write no moves, only the sums; without -o nothing but the table
     #[arg(long)]
@@ -60,6 +61,9 @@ pub(crate) struct PlanArgs {
     /// nothing if it is finished
     #[arg(long, requires = "output")]
     resume: bool,
+    /// Show what differs from an earlier plan (exit code 4 if anything does); without -o, nothing is written
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    check_against: Option<PathBuf>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -79,6 +83,7 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
         inputs: args.input.resolve()?,
         target: args.output.clone(),
         existing: Existing { force: args.force, resume: args.resume },
+        against: args.check_against.clone(),
         summary_only: args.summary_only,
         part_rows: args.part_rows,
     };
@@ -114,7 +119,7 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     let plan = maker.finish(input.reader.last_finished())?;
     report.costs.write += watch.lap();
 
-    let Plan { tally, summary, parts, reused } = plan;
+    let Plan { tally, summary, parts, reused, comparison } = plan;
     input.end(quiet);
     warn_unplaced(&from, &format!("{}, before", args.from.display()), summary.from.unplaced, quiet);
     warn_unplaced(&to, &format!("{}, after", args.to.display()), summary.to.unplaced, quiet);
@@ -123,12 +128,46 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
         message::plain(&format!("parts reused: {reused} of {}\n", parts.len()));
     }
     if args.run.json {
-        let text = serde_json::to_string_pretty(&summary).map_err(Error::syntax)?;
-        message::print(&(text + "\n"))?;
-    } else if !quiet {
-        message::print(&table(&tally, &summary))?;
+        let mut sums = serde_json::to_value(&summary).map_err(Error::syntax)?;
+        if let Some(comparison) = &comparison {
+            sums["against"] = serde_json::to_value(comparison).map_err(Error::syntax)?;
+        }
+        message::print(&format!("{sums:#}\n"))?;
+    } else {
+        // Without a directory the table is the result.
+        if !quiet || args.output.is_none() {
+            message::print(&table(&tally, &summary))?;
+        }
+        if let (Some(comparison), Some(folder)) = (&comparison, &args.check_against) {
+            message::print(&compared(comparison, folder, quiet))?;
+        }
     }
-    Ok(ExitCode::from(if summary.bad_rows > 0 { 3 } else { 0 }))
+    let differs = comparison.is_some_and(|comparison| !comparison.differences.is_empty());
+    Ok(ExitCode::from(if differs {
+        4
+    } else if summary.bad_rows > 0 {
+        3
+    } else {
+        0
+    }))
+}
+
+/// What differs from an earlier plan, for people.
+fn compared(comparison: &Comparison, folder: &Path, quiet: bool) -> String {
+    let mut text = String::new();
+    if !quiet {
+        text.push_str(&format!("\nAgainst {}:", folder.display()));
+        match comparison.moves {
+            None => text.push_str(" it has no moves to compare"),
+            Some(moves) => text.push_str(&format!(
+                " {} moves are the same, {} go elsewhere, {} are only there, {} are only here",
+                moves.same, moves.different, moves.only_in_plan, moves.only_now
+            )),
+        }
+        text.push('\n');
+    }
+    text.extend(comparison.differences.iter().map(|difference| format!("  {difference}\n")));
+    text
 }
 
 /// The keys for both clusters, from `position` on.
@@ -157,18 +196,9 @@ fn accept(args: &PlanArgs, from: &Cluster, to: &Cluster, plan: FinishedPlan) -> 
 
 /// The options that decide what the rows of the plan are.
 fn recorded_options(args: &PlanArgs, input: &Input) -> serde_json::Value {
-    serde_json::json!({
-        "input_format": input.reader.format().name(),
-        "key_type": input.reader.key_type().name(),
-        "second_key_type": input.second_key_type.map(rehome::KeyType::name),
-        "column": args.input.column,
-        "size_column": args.input.size_column,
-        "header": !args.input.no_header,
-        "delimiter": args.input.delimiter.map(|byte| char::from(byte).to_string()),
-        "blank": if args.input.blank == BlankArg::Keep { "keep" } else { "skip" },
-        "bad_rows": if args.input.bad_rows == BadRowsArg::Skip { "skip" } else { "stop" },
-        "allow_rehash": args.allow_rehash,
-        "summary_only": args.summary_only,
-        "part_rows": args.part_rows,
-    })
+    let mut options = args.input.recorded(input);
+    options["allow_rehash"] = args.allow_rehash.into();
+    options["summary_only"] = args.summary_only.into();
+    options["part_rows"] = args.part_rows.get().into();
+    options
 }

@@ -31,6 +31,7 @@ mod quotes;
 mod report;
 mod row_sink;
 mod separated;
+mod table_reader;
 #[cfg(test)]
 mod tests;
 
@@ -48,3 +49,4 @@ pub use options::{BadRows, Blank, Input, ReadOptions, Source};
 pub use output::TableWriter;
 pub use position::{InputFacts, Position, Stamp};
 pub use report::RowReport;
+pub(crate) use table_reader::TableReader;

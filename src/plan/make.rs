@@ -16,6 +16,7 @@ use super::run::{PartDone, PartSink, PlanRun};
 use super::summary::Summary;
 use super::tally::Tally;
 use super::target::{Claim, Existing, Found, claim};
+use super::verify::{Against, Comparison};
 use crate::cluster::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Input, InputFacts, KeyChunk, Position, Source, Stamp};
@@ -37,6 +38,9 @@ pub struct PlanTask {
     pub target: Option<PathBuf>,
     /// What to do with a plan that is there already.
     pub existing: Existing,
+    /// An earlier plan to compare this one with. Not together with parts that an earlier run made, whose rows are not
+    /// made again.
+    pub against: Option<PathBuf>,
     /// Write no moves, only the sums.
     pub summary_only: bool,
     /// Input rows whose moves make one part; readers must cut their chunks there
@@ -65,6 +69,7 @@ pub struct PlanMaker {
     /// What to go on with.
     journal: Option<Journal>,
     surely_same: bool,
+    against: Option<Against>,
     options: Value,
     run: Option<PlanRun>,
 }
@@ -88,6 +93,8 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// How many of them an earlier run had made.
     pub reused: usize,
+    /// How it compares with an earlier plan, if that was asked for.
+    pub comparison: Option<Comparison>,
 }
 
 impl PlanTask {
@@ -128,8 +135,14 @@ impl PlanMaker {
             refuse(&claim.partial, differences)?;
             surely_same = same;
         }
+        let against = task.against.as_deref().map(Against::open).transpose()?;
+        if against.is_some() && journal.is_some() {
+            let what =
+                "parts that an earlier run made are not made again, so they cannot be compared with another plan";
+            return Err(Error::invalid(what, "finish the plan first, then compare"));
+        }
         let stage = claim.map_or(Stage::Unwritten, Stage::Claimed);
-        Ok(Self { task, stage, journal, surely_same, options: Value::Null, run: None })
+        Ok(Self { task, stage, journal, surely_same, against, options: Value::Null, run: None })
     }
 
     /// Where reading must begin: behind the parts that an earlier run made.
@@ -190,6 +203,9 @@ impl PlanMaker {
             }),
             other => other,
         };
+        if let Some(against) = &mut self.against {
+            against.begin(&run);
+        }
         self.run = Some(run);
         Ok(())
     }
@@ -205,10 +221,14 @@ impl PlanMaker {
     /// If writing fails, or all sizes together pass 2^64 - 1.
     pub fn add(&mut self, chunk: &KeyChunk, nodes: &[Vec<NodeId>]) -> Result<()> {
         let Some(run) = &mut self.run else { return Err(not_begun()) };
-        match &mut self.stage {
-            Stage::Writing(writer) => run.add(chunk, nodes, &mut [writer as &mut dyn PartSink]),
-            _ => run.add(chunk, nodes, &mut []),
+        let mut sinks: Vec<&mut dyn PartSink> = Vec::new();
+        if let Stage::Writing(writer) = &mut self.stage {
+            sinks.push(writer);
         }
+        if let Some(rows) = self.against.as_mut().and_then(Against::rows) {
+            sinks.push(rows);
+        }
+        run.add(chunk, nodes, &mut sinks)
     }
 
     /// Ends the plan after an error. The parts that are done stay for `--resume` if a read or a write failed, which
@@ -230,11 +250,13 @@ impl PlanMaker {
         let reused = self.reused();
         let Some(mut run) = self.run.take() else { return Err(not_begun()) };
         let summary = self.end(&mut run, last).inspect_err(|error| self.give_up(error))?;
+        let against = self.against.take();
+        let comparison = against.map(|against| against.finish(&run, &summary, &self.options)).transpose()?;
         if let Stage::Writing(writer) = self.stage {
             writer.publish()?;
         }
         let (tally, parts) = run.into_results();
-        Ok(Plan { tally, summary, parts, reused })
+        Ok(Plan { tally, summary, parts, reused, comparison })
     }
 
     /// Closes the last part and writes the sums.
@@ -246,7 +268,7 @@ impl PlanMaker {
         };
         run.end(last, &mut [writer as &mut dyn PartSink])?;
         let summary = summary(run);
-        writer.write_end(run, &summary, self.options.take())?;
+        writer.write_end(run, &summary, self.options.clone())?;
         Ok(summary)
     }
 }
@@ -304,7 +326,7 @@ fn altered(what: String) -> Error {
 }
 
 /// The length of an input, if it is a file.
-fn length(input: &Input) -> Option<u64> {
+pub(super) fn length(input: &Input) -> Option<u64> {
     Stamp::of_source(&input.source).ok().flatten().map(|stamp| stamp.bytes)
 }
 

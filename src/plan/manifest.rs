@@ -1,6 +1,7 @@
 //! The manifest of a plan directory: what it was made from, and every file in it.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,15 @@ impl Manifest {
     /// An option, if it is there.
     pub fn option(&self, name: &str) -> Option<&Value> {
         self.options.get(name)
+    }
+
+    /// Input rows whose moves make one part.
+    ///
+    /// # Errors
+    /// If the options do not tell.
+    pub fn part_rows(&self) -> Result<NonZero<u64>> {
+        let rows = self.option("part_rows").and_then(Value::as_u64).and_then(NonZero::new);
+        rows.ok_or_else(|| Error::syntax("the option part_rows is no number above 0"))
     }
 
     /// Whether the plan has moves, and not only sums.

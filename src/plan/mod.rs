@@ -33,6 +33,8 @@ mod tables;
 mod tally;
 #[cfg(feature = "io")]
 mod target;
+#[cfg(feature = "io")]
+mod verify;
 
 #[cfg(feature = "io")]
 pub use make::{FinishedPlan, PART_ROWS, Plan, PlanMaker, PlanTask, Prepared};
@@ -51,3 +53,5 @@ pub use sums::Sums;
 pub use tally::{Flow, NodeLoad, Tally};
 #[cfg(feature = "io")]
 pub use target::Existing;
+#[cfg(feature = "io")]
+pub use verify::{Comparison, Difference, RowCounts, Verification, Verifier};
