@@ -26,6 +26,7 @@ mod output;
 mod parquet_keys;
 mod parquet_reader;
 mod parquet_writer;
+mod rebatch;
 mod report;
 mod row_sink;
 mod separated;
