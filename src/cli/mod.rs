@@ -9,6 +9,7 @@ mod hash;
 mod input;
 mod locate;
 mod message;
+mod output;
 mod pages;
 mod plan;
 mod progress;

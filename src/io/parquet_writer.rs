@@ -9,11 +9,14 @@ use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
+use parquet::basic::{
+    Compression as Codec, Encoding, GzipLevel, LogicalType, Repetition, Type as PhysicalType, ZstdLevel,
+};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
 
+use super::compression::Compression;
 use super::errors::writing;
 use super::rebatch::{BATCH, Rebatcher};
 use super::row_sink::is_uuid;
@@ -46,12 +49,12 @@ pub(super) struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    pub(super) fn new(schema: SchemaRef, sink: W, name: &Path) -> Result<Self> {
+    pub(super) fn new(schema: SchemaRef, compression: Compression, sink: W, name: &Path) -> Result<Self> {
         let sink = Arc::new(Mutex::new(sink));
         let lent = Lent(Arc::clone(&sink));
         let start = || -> Result<_, ParquetError> {
-            let options =
-                ArrowWriterOptions::new().with_properties(properties(&schema)?).with_parquet_schema(columns(&schema)?);
+            let properties = properties(&schema, compression)?;
+            let options = ArrowWriterOptions::new().with_properties(properties).with_parquet_schema(columns(&schema)?);
             ArrowWriter::try_new_with_options(lent, Arc::clone(&schema), options)
         };
         let writer = start().map_err(|error| writing(name, &error))?;
@@ -81,9 +84,14 @@ impl<W: Write + Send> ParquetWriter<W> {
 }
 
 /// How columns are stored. Nothing here depends on the time, the machine or the number of threads.
-fn properties(schema: &SchemaRef) -> Result<WriterProperties, ParquetError> {
+fn properties(schema: &SchemaRef, compression: Compression) -> Result<WriterProperties, ParquetError> {
+    let codec = match compression {
+        Compression::None => Codec::UNCOMPRESSED,
+        Compression::Gzip => Codec::GZIP(GzipLevel::default()),
+        Compression::Zstd => Codec::ZSTD(ZstdLevel::try_new(1)?),
+    };
     let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_compression(codec)
         .set_max_row_group_row_count(Some(ROW_GROUP))
         .set_max_row_group_bytes(Some(ROW_GROUP_BYTES));
     for field in schema.fields() {
