@@ -9,6 +9,7 @@ mod interrupts;
 mod large;
 mod lines;
 mod outputs;
+mod packed;
 mod pages;
 mod parquet_in;
 mod plan;
