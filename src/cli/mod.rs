@@ -7,6 +7,7 @@ mod count;
 mod failure;
 mod hash;
 mod input;
+mod keys;
 mod locate;
 mod message;
 mod output;
@@ -61,6 +62,8 @@ enum Verb {
     Plan(plan::PlanArgs),
     /// Show the digest and the first probe words of one key
     Hash(hash::HashArgs),
+    /// Make a file of synthetic keys, for benches and trials
+    Keys(keys::KeysArgs),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
     /// Print the manual page, or write all of them into a directory
@@ -130,6 +133,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Count(args) => count::run(args),
         Verb::Plan(args) => plan::run(args),
         Verb::Hash(args) => hash::run(args),
+        Verb::Keys(args) => keys::run(args),
         Verb::Completions(args) => pages::completions(&args),
         Verb::Man(args) => pages::man(&args),
     }

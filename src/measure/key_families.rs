@@ -12,6 +12,9 @@ use crate::keys::KeyType;
 /// The most different keys that [`KeyFamily::Zipf`] draws from: above, the arithmetic of `f64` would skip ranks.
 pub const MAX_DISTINCT: u64 = 1 << 53;
 
+/// Bytes of a key of [`KeyFamily::Text`].
+pub const TEXT_BYTES: usize = 20;
+
 /// A family of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -158,11 +161,11 @@ impl SyntheticKeys {
     }
 
     /// The text of a row, as a key of [`KeyFamily::Text`].
-    pub fn text(&self, row: u64) -> [u8; TEXT] {
+    pub fn text(&self, row: u64) -> [u8; TEXT_BYTES] {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = *b"key-0000000000000000";
         let word = self.word(row).to_be_bytes();
-        for (digits, byte) in text[TEXT - 16..].chunks_exact_mut(2).zip(word) {
+        for (digits, byte) in text[TEXT_BYTES - 16..].chunks_exact_mut(2).zip(word) {
             digits[0] = DIGITS[usize::from(byte >> 4)];
             digits[1] = DIGITS[usize::from(byte & 15)];
         }
@@ -175,9 +178,6 @@ impl SyntheticKeys {
         fmix64(self.start.wrapping_add(index.wrapping_mul(STEP)))
     }
 }
-
-/// Bytes of a key of [`KeyFamily::Text`].
-const TEXT: usize = 20;
 
 #[cfg(test)]
 mod tests {

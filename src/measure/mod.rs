@@ -3,4 +3,4 @@
 mod key_families;
 mod zipf;
 
-pub use key_families::{KeyFamily, MAX_DISTINCT, SyntheticKeys};
+pub use key_families::{KeyFamily, MAX_DISTINCT, SyntheticKeys, TEXT_BYTES};

@@ -6,6 +6,7 @@ mod bad_input;
 mod cluster;
 mod formats;
 mod interrupts;
+mod keys;
 mod large;
 mod lines;
 mod outputs;
