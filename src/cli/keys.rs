@@ -23,11 +23,13 @@ Examples:
   rehome keys --count 1000000 --family zipf --distinct 100000 -o hot.csv.gz
   rehome keys --count 1000000 --family text | rehome count --cluster c10.toml -
 
-Families: sequential is SEED, SEED + 1, ..; random is integers of no order, none twice; text is key- and 16 hexadecimal
-digits, none twice; zipf is integers of which that of rank r comes with a probability proportional to 1/r. The same
-options give the same keys on every machine. Names of outputs: .txt (lines), .csv and .jsonl (also .txt.gz, .csv.zst
-..), .parquet, .arrow and .arrows; standard output is lines unless --output-format says otherwise. Integers in lines and
-in CSV are text to whoever reads them: pass --key-type u64 there.";
+Families: sequential is SEED, SEED + 1, ..; random is integers of no order, none twice; text is key- and 16 hexadecimal \
+digits, none twice; zipf is integers of which that of rank r comes with a probability proportional to 1/r. The same \
+options give the same keys on every machine.
+
+Names of outputs: .txt (lines), .csv and .jsonl (also .txt.gz, .csv.zst ..), .parquet, .arrow and .arrows; standard \
+output is lines unless --output-format says otherwise. Integers in lines and in CSV are text to whoever reads them: pass \
+--key-type u64 there.";
 
 /// Arguments of `rehome keys`.
 #[derive(Debug, Args)]
@@ -47,7 +49,7 @@ pub(crate) struct KeysArgs {
     distinct: Option<u64>,
     #[command(flatten)]
     output: OutputArgs,
-    /// Threads that make keys; writing has one besides (0: one per processor)
+    /// Threads that make keys and turn them into text (0: one per processor)
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
     /// Rows that go through the stages at once; never changes a result

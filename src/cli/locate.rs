@@ -30,11 +30,13 @@ Examples:
   rehome locate --cluster c10.toml keys.txt -o nodes.arrow --compression zstd
   cat keys.txt | rehome locate --cluster c10.toml - | head
 
-The rows are key, the columns of --keep, then node, or node_1 to node_r with --replicas r; a key without a node has an
-empty field. Their order is that of the input. Names of outputs: .csv and .jsonl (also .csv.gz, .csv.zst ..), .parquet,
-.arrow (also .feather, .ipc) and .arrows (a stream); standard output is CSV unless --output-format says otherwise.
+The rows are key, the columns of --keep, then node, or node_1 to node_r with --replicas r; a key without a node has an \
+empty field. Their order is that of the input.
 
-In Parquet and Arrow, key has the type of the keys (text, bytes, integers of their width and sign, uuid) and is never
+Names of outputs: .csv and .jsonl (also .csv.gz, .csv.zst ..), .parquet, .arrow (also .feather, .ipc) and .arrows (a \
+stream); standard output is CSV unless --output-format says otherwise.
+
+In Parquet and Arrow, key has the type of the keys (text, bytes, integers of their width and sign, uuid) and is never \
 null; node is text (Arrow: a dictionary of UInt32 and Utf8), null for a key without a node.";
 
 /// Arguments of `rehome locate`.
