@@ -32,6 +32,7 @@ pub mod hash;
 #[cfg(feature = "io")]
 pub mod io;
 mod keys;
+pub mod measure;
 pub mod placement;
 pub mod plan;
 

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use clap::Args;
-use rayon::prelude::*;
 use rehome::engine::{Cost, Job, Stopwatch, Want};
-use rehome::io::{AtomicFile, KeyChunk, OutputFormat, TableWriter, Target};
+use rehome::io::{KeyChunk, OutputFormat, TableWriter};
 use rehome::plan::NodeNames;
-use rehome::{Cluster, Engine, Error, NodeId, Result};
+use rehome::{Cluster, Error, NodeId, Result};
 
 use super::failure::Failure;
 use super::input::{InputArgs, leave_if_waiting, warn_unplaced};
+use super::output::{OutputArgs, write};
 use super::progress::Progress;
 use super::run::RunArgs;
 use super::{message, timings};
@@ -25,10 +26,18 @@ Examples:
   rehome locate --cluster c10.toml keys.txt -o nodes.csv
   rehome locate --cluster c10.toml --key-type u64 ids.txt -o nodes.parquet --replicas 3
   rehome locate --cluster c10.toml users.csv --column user_id --keep country -o nodes.jsonl
+  rehome locate --cluster c10.toml keys.txt -o nodes.csv.gz
+  rehome locate --cluster c10.toml keys.txt -o nodes.arrow --compression zstd
   cat keys.txt | rehome locate --cluster c10.toml - | head
 
-The rows are key, the columns of --keep, then node, or node_1 to node_r with --replicas r; a key without a node has an
-empty field. Their order is that of the input.";
+The rows are key, the columns of --keep, then node, or node_1 to node_r with --replicas r; a key without a node has an \
+empty field. Their order is that of the input.
+
+Names of outputs: .csv and .jsonl (also .csv.gz, .csv.zst ..), .parquet, .arrow (also .feather, .ipc) and .arrows (a \
+stream); standard output is CSV unless --output-format says otherwise.
+
+In Parquet and Arrow, key has the type of the keys (text, bytes, integers of their width and sign, uuid) and is never \
+null; node is text (Arrow: a dictionary of UInt32 and Utf8), null for a key without a node.";
 
 /// Arguments of `rehome locate`.
 #[derive(Debug, Args)]
@@ -39,21 +48,14 @@ pub(crate) struct LocateArgs {
     cluster: PathBuf,
     #[command(flatten)]
     input: InputArgs,
-    /// Where the rows go; the format is that of the name (default, and -: CSV to standard output)
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// The format of the rows: csv, jsonl or parquet (default: by the name of the output)
-    #[arg(long, value_name = "FORMAT", value_parser = clap::value_parser!(OutputFormat))]
-    output_format: Option<OutputFormat>,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Give this many nodes per key, best first, as columns node_1, node_2, ..
     #[arg(short, long, value_name = "R", value_parser = clap::value_parser!(u16).range(1..=1024))]
     replicas: Option<u16>,
     /// Pass these columns of the input through (CSV and Parquet); repeat or separate by commas
     #[arg(long, value_name = "COL", value_delimiter = ',')]
     keep: Vec<String>,
-    /// Replace the output if it exists
-    #[arg(short, long)]
-    force: bool,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -62,8 +64,7 @@ pub(crate) struct LocateArgs {
 pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     let quiet = args.run.quiet;
-    let to_stdout = args.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
-    if to_stdout && args.run.json {
+    if args.output.is_stdout() && args.run.json {
         return Err(Failure::usage(
             "--json prints the sums of the run to standard output, where the rows go: add -o FILE, or use --output-format jsonl",
         ));
@@ -73,7 +74,12 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
             "--size-column {column} is for count and plan: pass the column through with --keep"
         )));
     }
-    let format = output_format(&args, to_stdout)?;
+    let options = args.output.options(OutputFormat::Csv)?;
+    if options.format == OutputFormat::Lines {
+        return Err(Failure::usage(
+            "lines have room for the keys only, not for their nodes: name the output .csv, or pass --output-format csv",
+        ));
+    }
     let cluster = Cluster::from_path(&args.cluster)?;
     let placement = cluster.placement().map_err(|error| error.in_file(&args.cluster))?;
     if args.replicas.is_some() && !cluster.algorithm().list {
@@ -87,13 +93,10 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         None => vec!["node".to_owned()],
         Some(replicas) => (1..=replicas).map(|number| format!("node_{number}")).collect(),
     };
-    let schema = schema(&input.reader, &columns)?;
-    let target = match &args.output {
-        Some(path) if !to_stdout => Target::File(AtomicFile::create(path, args.force)?),
-        _ => Target::Stdout,
-    };
+    let schema = schema(&input.reader, &columns, options.format)?;
+    let target = args.output.target()?;
     let name = target.name();
-    let mut table = TableWriter::new(format, Arc::clone(&schema), target, name)?;
+    let mut table = TableWriter::new(options, Arc::clone(&schema), target, name)?;
     let want = args.replicas.map_or(Want::Nodes, |replicas| Want::Replicas(usize::from(replicas)));
     let job = Job { placements: vec![placement.clone()], want };
     let progress = Progress::new(args.run.shows_progress(), &input.reader);
@@ -129,20 +132,7 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(if bad > 0 { 3 } else { 0 }))
 }
 
-fn output_format(args: &LocateArgs, to_stdout: bool) -> Result<OutputFormat, Failure> {
-    match (args.output_format, &args.output) {
-        (Some(format), _) => Ok(format),
-        (None, Some(path)) if !to_stdout => OutputFormat::of_path(path).ok_or_else(|| {
-            let name = path.display();
-            Failure::usage(format!(
-                "{name} does not tell a format: name it .csv, .jsonl or .parquet, or pass --output-format"
-            ))
-        }),
-        _ => Ok(OutputFormat::Csv),
-    }
-}
-
-fn schema(reader: &rehome::io::KeyReader, columns: &[String]) -> Result<SchemaRef, Failure> {
+fn schema(reader: &rehome::io::KeyReader, columns: &[String], format: OutputFormat) -> Result<SchemaRef, Failure> {
     let mut fields = vec![reader.key_field()];
     for kept in reader.kept_fields() {
         if fields.iter().any(|field| field.name() == kept.name()) || columns.contains(kept.name()) {
@@ -151,46 +141,41 @@ fn schema(reader: &rehome::io::KeyReader, columns: &[String]) -> Result<SchemaRe
                 kept.name()
             )));
         }
-        fields.push(kept);
+        fields.push(if format.is_arrow() { plain(&kept) } else { kept });
     }
     fields.extend(columns.iter().map(|column| NodeNames::field(column)));
     Ok(Arc::new(Schema::new(fields)))
 }
 
+/// A carried column without dictionaries and views: what those of a Parquet file hold depends on how it is read, and
+/// Arrow's formats would write them as they are.
+fn plain(field: &Field) -> Field {
+    let inner = |field: &FieldRef| Arc::new(plain(field));
+    let data_type = match field.data_type() {
+        DataType::Dictionary(_, values) => {
+            plain(&field.clone().with_data_type(values.as_ref().clone())).data_type().clone()
+        }
+        DataType::RunEndEncoded(_, values) => plain(values).data_type().clone(),
+        DataType::Utf8View => DataType::Utf8,
+        DataType::BinaryView => DataType::Binary,
+        DataType::List(item) => DataType::List(inner(item)),
+        DataType::LargeList(item) => DataType::LargeList(inner(item)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(inner(item), *size),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
+        other => other.clone(),
+    };
+    field.clone().with_data_type(data_type)
+}
+
 /// The rows of a chunk.
 fn batch(chunk: &KeyChunk, nodes: &[NodeId], names: &NodeNames, schema: &SchemaRef) -> Result<RecordBatch> {
     let mut columns: Vec<ArrayRef> = vec![chunk.key_array()];
-    columns.extend(chunk.kept().iter().cloned());
+    for kept in chunk.kept() {
+        columns.push(cast(kept, schema.field(columns.len()).data_type()).map_err(Error::syntax)?);
+    }
     let per_key = schema.fields().len() - columns.len();
     for replica in 0..per_key {
         columns.push(names.column(nodes.iter().skip(replica).step_by(per_key).copied())?);
     }
     RecordBatch::try_new(Arc::clone(schema), columns).map_err(Error::syntax)
-}
-
-/// Rows that one thread turns into text at a time.
-const PIECE: usize = 8192;
-
-/// Writes rows; text is made on the engine's threads, and what that cost there is returned.
-fn write(engine: &Engine, table: &mut TableWriter, batch: &RecordBatch, header: &mut bool) -> Result<Cost> {
-    let Some(encoder) = table.encoder() else {
-        table.write(batch)?;
-        return Ok(Cost::default());
-    };
-    let first = std::mem::replace(header, false);
-    let starts: Vec<usize> = (0..batch.num_rows().max(1)).step_by(PIECE).collect();
-    let pieces: Vec<(Result<Vec<u8>>, Cost)> = engine.install(|| {
-        let piece = |start: &usize| {
-            let mut watch = Stopwatch::start();
-            let rows = batch.slice(*start, PIECE.min(batch.num_rows() - start));
-            (encoder.encode(&rows, first && *start == 0), watch.lap())
-        };
-        starts.par_iter().map(piece).collect()
-    });
-    let mut cost = Cost::default();
-    for (text, encoding) in pieces {
-        cost += encoding;
-        table.write_encoded(&text?)?;
-    }
-    Ok(cost)
 }

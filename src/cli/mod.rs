@@ -7,8 +7,10 @@ mod count;
 mod failure;
 mod hash;
 mod input;
+mod keys;
 mod locate;
 mod message;
+mod output;
 mod pages;
 mod plan;
 mod progress;
@@ -64,6 +66,8 @@ enum Verb {
     Verify(verify::VerifyArgs),
     /// Show the digest and the first probe words of one key
     Hash(hash::HashArgs),
+    /// Make a file of synthetic keys, for benches and trials
+    Keys(keys::KeysArgs),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
     /// Print the manual page, or write all of them into a directory
@@ -134,6 +138,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Plan(args) => plan::run(args),
         Verb::Verify(args) => verify::run(args),
         Verb::Hash(args) => hash::run(args),
+        Verb::Keys(args) => keys::run(args),
         Verb::Completions(args) => pages::completions(&args),
         Verb::Man(args) => pages::man(&args),
     }

@@ -27,14 +27,24 @@ pub(crate) struct RunArgs {
 impl RunArgs {
     /// The engine of the run.
     pub(crate) fn engine(&self) -> Result<Engine, Failure> {
-        if self.threads > 4096 {
-            return Err(Failure::usage(format!("--threads {} is more than 4096", self.threads)));
-        }
-        Ok(Engine::builder().threads(self.threads).build()?)
+        engine(self.threads)
     }
 
     /// Whether a progress bar may be drawn.
     pub(crate) fn shows_progress(&self) -> bool {
-        !self.quiet && std::io::stderr().is_terminal()
+        shows_progress(self.quiet)
     }
+}
+
+/// An engine of so many threads (0: one per processor).
+pub(crate) fn engine(threads: usize) -> Result<Engine, Failure> {
+    if threads > 4096 {
+        return Err(Failure::usage(format!("--threads {threads} is more than 4096")));
+    }
+    Ok(Engine::builder().threads(threads).build()?)
+}
+
+/// Whether a progress bar may be drawn: on a terminal that is not to be quiet.
+pub(crate) fn shows_progress(quiet: bool) -> bool {
+    !quiet && std::io::stderr().is_terminal()
 }

@@ -35,6 +35,20 @@ pub(super) fn prepare(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     cast(array, &form)
 }
 
+/// Whether a text of an array that [`prepare`] made has an end of line in it, so that a line could not be told from it.
+pub(super) fn has_line_end(array: &ArrayRef) -> bool {
+    let has = |texts: &StringArray| {
+        let (offsets, bytes) = (texts.value_offsets(), texts.value_data());
+        let place = |offset: Option<&i32>| offset.and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0);
+        memchr::memchr2(b'\n', b'\r', &bytes[place(offsets.first())..place(offsets.last())]).is_some()
+    };
+    match array.data_type() {
+        DataType::Utf8 => has(array.as_string()),
+        DataType::Dictionary(..) => has(array.as_dictionary::<Int32Type>().values().as_string()),
+        _ => false,
+    }
+}
+
 /// The cells of one column of a batch.
 pub(super) struct Cells<'a> {
     nulls: Option<NullBuffer>,
@@ -87,7 +101,9 @@ impl<'a> Cells<'a> {
                 Kind::Names { keys: dictionary.keys().values(), names }
             }
             _ => match style {
-                Style::Csv => Kind::Formatted(ArrayFormatter::try_new(array.as_ref(), &FormatOptions::new())?),
+                Style::Csv | Style::Lines => {
+                    Kind::Formatted(ArrayFormatter::try_new(array.as_ref(), &FormatOptions::new())?)
+                }
                 Style::Json => Kind::Json(make_encoder(field, array.as_ref(), options)?),
             },
         };
@@ -204,7 +220,7 @@ pub(super) fn quote_json(text: &str, out: &mut Vec<u8>) {
 
 fn hexadecimal(style: Style, bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let quoted = style == Style::Json || bytes.is_empty();
+    let quoted = style == Style::Json || style == Style::Csv && bytes.is_empty();
     if quoted {
         out.push(b'"');
     }

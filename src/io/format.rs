@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use super::compression::Compression;
 use crate::error::{Error, Result};
 
 /// A format that keys are read from.
@@ -43,34 +44,61 @@ impl InputFormat {
 
 /// A format that results are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum OutputFormat {
+    /// The values of one column, each on a line of its own, without quotes or a header.
+    Lines,
     /// Comma-separated values with a header line.
     Csv,
     /// One JSON object a line.
     JsonLines,
     /// An Apache Parquet file.
     Parquet,
+    /// An Apache Arrow IPC file, also known as Feather version 2.
+    Arrow,
+    /// An Apache Arrow IPC stream.
+    ArrowStream,
 }
 
 impl OutputFormat {
     /// Every output format.
-    pub const ALL: [Self; 3] = [Self::Csv, Self::JsonLines, Self::Parquet];
+    pub const ALL: [Self; 6] = [Self::Lines, Self::Csv, Self::JsonLines, Self::Parquet, Self::Arrow, Self::ArrowStream];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Lines => "lines",
             Self::Csv => "csv",
             Self::JsonLines => "jsonl",
             Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+            Self::ArrowStream => "arrow-stream",
         }
     }
 
-    /// The format that the name of a file tells, if it tells one.
+    /// Whether a file of this format is text, which is compressed as a whole.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Lines | Self::Csv | Self::JsonLines)
+    }
+
+    /// Whether this is one of Arrow's own formats.
+    pub fn is_arrow(self) -> bool {
+        matches!(self, Self::Arrow | Self::ArrowStream)
+    }
+
+    /// The format that the name of a file tells, if it tells one. An extension that tells a compression is looked
+    /// through: `nodes.csv.gz` is CSV.
     pub fn of_path(path: &Path) -> Option<Self> {
+        if Compression::of_path(path).is_some() {
+            return Self::of_path(Path::new(path.file_stem()?));
+        }
         match extension(path)?.as_str() {
+            "txt" | "lines" | "keys" => Some(Self::Lines),
             "csv" => Some(Self::Csv),
             "jsonl" | "ndjson" => Some(Self::JsonLines),
             "parquet" | "pq" => Some(Self::Parquet),
+            "arrow" | "feather" | "ipc" => Some(Self::Arrow),
+            "arrows" => Some(Self::ArrowStream),
             _ => None,
         }
     }
@@ -133,7 +161,9 @@ mod tests {
         }
         let error = "xls".parse::<InputFormat>().unwrap_err().to_string();
         assert!(error.contains("lines, csv, parquet"), "{error}");
-        assert!("xls".parse::<OutputFormat>().unwrap_err().to_string().contains("csv, jsonl, parquet"));
+        assert!(
+            "xls".parse::<OutputFormat>().unwrap_err().to_string().contains("csv, jsonl, parquet, arrow, arrow-stream")
+        );
     }
 
     #[test]
@@ -148,6 +178,16 @@ mod tests {
         let output = |name: &str| OutputFormat::of_path(Path::new(name));
         assert_eq!(output("x/a.ndjson"), Some(OutputFormat::JsonLines));
         assert_eq!(output("a.parquet"), Some(OutputFormat::Parquet));
-        assert_eq!(output("a"), None);
+        assert_eq!(output("a.txt"), Some(OutputFormat::Lines));
+        for name in ["a.arrow", "a.feather", "a.ipc"] {
+            assert_eq!(output(name), Some(OutputFormat::Arrow));
+        }
+        assert_eq!(output("a.arrows"), Some(OutputFormat::ArrowStream));
+        assert_eq!(output("a.csv.gz"), Some(OutputFormat::Csv));
+        assert_eq!(output("a.jsonl.zst"), Some(OutputFormat::JsonLines));
+        assert_eq!(output("a.parquet.gz"), Some(OutputFormat::Parquet));
+        for name in ["a", "a.gz", "csv.gz", ".csv.xz", "a.arrow.txt.xz"] {
+            assert_eq!(output(name), None, "{name}");
+        }
     }
 }

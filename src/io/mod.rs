@@ -1,4 +1,4 @@
-//! Files: keys come in as lines, CSV or Parquet; results go out as CSV, JSON lines or Parquet.
+//! Files: keys come in as lines, CSV or Parquet; results go out as CSV, JSON lines, Parquet or Arrow.
 //!
 //! Decoders take bytes and know no files; a thin reader feeds them. Every row that cannot be a key is said with its
 //! line (text) or row (Parquet), column, value and reason, and is either the end of the run or counted and passed
@@ -7,9 +7,11 @@
 //! To add an input format: a file with a type that implements `input::ChunkSource`, an arm in
 //! [`InputFormat`], and an arm in [`open`].
 
+mod arrow_writer;
 mod atomic;
 mod chunk;
 mod columns;
+mod compression;
 mod encode;
 mod encode_cells;
 mod errors;
@@ -28,9 +30,11 @@ mod parquet_reader;
 mod parquet_writer;
 mod position;
 mod quotes;
+mod rebatch;
 mod report;
 mod row_sink;
 mod separated;
+mod table_options;
 mod table_reader;
 #[cfg(test)]
 mod tests;
@@ -38,6 +42,7 @@ mod tests;
 pub use atomic::{AtomicFile, Target, remove_partial_files};
 pub(crate) use atomic::{directory_of, sync_directory};
 pub use chunk::KeyChunk;
+pub use compression::Compression;
 pub use encode::TextEncoder;
 pub use errors::catches_panics;
 pub use format::{InputFormat, OutputFormat};
@@ -49,4 +54,5 @@ pub use options::{BadRows, Blank, Input, ReadOptions, Source};
 pub use output::TableWriter;
 pub use position::{InputFacts, Position, Stamp};
 pub use report::RowReport;
+pub use table_options::TableOptions;
 pub(crate) use table_reader::TableReader;

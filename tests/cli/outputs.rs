@@ -36,8 +36,13 @@ fn threads_and_chunks_never_change_a_byte() {
         ("out.csv", ""),
         ("out.jsonl", ""),
         ("out.parquet", ""),
+        ("out.arrow", ""),
+        ("out.arrows", "--compression zstd"),
+        ("out.csv.gz", ""),
+        ("out.jsonl.zst", ""),
         ("three.csv", "--replicas 3"),
         ("three.parquet", "--replicas 3"),
+        ("three.arrow", "--replicas 3"),
     ] {
         let line = format!("locate --cluster c10.toml --key-type u64 ids.txt -o {name} {more} --force");
         dir.ok(&format!("{line} --threads 1"));
@@ -99,7 +104,7 @@ fn standard_input_gives_the_same_as_the_file() {
 #[test]
 fn an_output_that_exists_is_replaced_only_with_force() {
     let dir = Dir::with_clusters(100);
-    for name in ["out.csv", "out.jsonl", "out.parquet"] {
+    for name in ["out.csv", "out.jsonl", "out.parquet", "out.arrow", "out.arrows", "out.csv.gz"] {
         dir.write(name, "precious");
         dir.run(&format!("locate --cluster c10.toml keys.txt -o {name}")).fails(&[name, "already exists", "--force"]);
         assert_eq!(dir.text(name), "precious");
@@ -152,6 +157,10 @@ fn a_full_standard_output_is_said() {
     for line in [
         "locate --cluster c10.toml keys.txt",
         "locate --cluster c10.toml keys.txt --output-format parquet",
+        "locate --cluster c10.toml keys.txt --output-format arrow",
+        "locate --cluster c10.toml keys.txt --output-format arrow-stream",
+        "locate --cluster c10.toml keys.txt --compression gzip",
+        "locate --cluster c10.toml keys.txt --compression zstd",
         "count --cluster c10.toml keys.txt",
         "plan --from c10.toml --to c11.toml keys.txt --summary-only",
         "cluster show c10.toml",

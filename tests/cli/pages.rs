@@ -90,11 +90,12 @@ fn hash_takes_the_key_as_it_is() {
     assert_ne!(digest(&dir, &["\u{feff}abc"]), plain, "a byte-order mark was dropped");
 }
 
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "locate",
     "count",
     "plan",
     "hash",
+    "keys",
     "completions",
     "man",
     "cluster",
@@ -153,7 +154,7 @@ fn completions_name_the_verbs() {
     let dir = Dir::new();
     for shell in ["bash", "zsh", "fish"] {
         let run = dir.ok(&format!("completions {shell}")).stays_quiet();
-        run.prints(&["rehome", "locate", "plan", "cluster", "count"]);
+        run.prints(&["rehome", "locate", "plan", "cluster", "count", "keys"]);
     }
     dir.sh("command -v bash > /dev/null || exit 0; rehome completions bash > c.bash && bash -n c.bash").succeeds();
     dir.run("completions csh").misused(&["csh", "bash"]);
@@ -167,7 +168,7 @@ fn manual_pages_name_the_verbs() {
     assert!(run.out.contains("Examples"), "{}", run.shown());
     dir.sh("mkdir pages && rehome man -o pages").succeeds();
     let pages = dir.tree("pages");
-    for name in ["rehome.1", "rehome-locate.1", "rehome-plan.1", "rehome-cluster-new.1"] {
+    for name in ["rehome.1", "rehome-locate.1", "rehome-plan.1", "rehome-keys.1", "rehome-cluster-new.1"] {
         assert!(pages.contains_key(name), "{name} is not in {:?}", pages.keys());
     }
     dir.run("man -o nowhere").fails(&["nowhere", "No such file"]);

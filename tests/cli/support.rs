@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::display::array_value_to_string;
+use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -259,10 +260,15 @@ impl Table {
     pub(crate) fn parquet(path: &Path) -> Self {
         let file = File::open(path).unwrap_or_else(|error| panic!("open {}: {error}", path.display()));
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).expect("a Parquet file");
-        let columns = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let schema = builder.schema().clone();
+        Self::batches(&schema, builder.build().expect("a reader").map(|batch| batch.expect("a batch")))
+    }
+
+    /// Batches with columns of this schema.
+    pub(crate) fn batches(schema: &Schema, batches: impl IntoIterator<Item = RecordBatch>) -> Self {
+        let columns = schema.fields().iter().map(|field| field.name().clone()).collect();
         let mut rows = Vec::new();
-        for batch in builder.build().expect("a reader") {
-            let batch = batch.expect("a batch");
+        for batch in batches {
             for row in 0..batch.num_rows() {
                 let cell = |array: &ArrayRef| array_value_to_string(array, row).expect("a cell");
                 rows.push(batch.columns().iter().map(cell).collect());

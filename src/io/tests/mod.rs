@@ -1,6 +1,8 @@
 //! Tests of the readers and writers on small files, and what they share.
 
+mod arrow_out;
 mod atomic;
+mod compressed_out;
 mod encode;
 mod lines;
 mod node_table;
