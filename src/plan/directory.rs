@@ -14,6 +14,7 @@ use super::manifest::{FORMAT, Manifest, PLACEMENT_VERSION};
 use super::recorded_file::{FileRecord, RecordedFile};
 use super::run::{PartDone, PartSink, PlanRun};
 use super::summary::Summary;
+use super::syncer::Syncer;
 use super::tables;
 use super::target::{Claim, FLOWS, MANIFEST, MOVES, NODES, SUMMARY};
 use crate::error::{Error, Result};
@@ -28,6 +29,7 @@ pub(super) struct PlanWriter {
     has_moves: bool,
     part: Option<OpenPart>,
     files: Vec<FileRecord>,
+    syncer: Syncer,
 }
 
 /// The file of the part that is being written.
@@ -49,7 +51,7 @@ impl PlanWriter {
         let moves = claim.partial.join(MOVES);
         fs::create_dir_all(&moves).map_err(|error| Error::io("create", &moves, error))?;
         let journal = JournalWriter::create(&claim.partial, header)?;
-        Ok(Self { claim, journal, schema, has_moves, part: None, files: Vec::new() })
+        Ok(Self { claim, journal, schema, has_moves, part: None, files: Vec::new(), syncer: Syncer::start() })
     }
 
     /// Goes on with an unfinished plan behind its finished parts; whatever else is there is removed.
@@ -65,7 +67,7 @@ impl PlanWriter {
         claim.clear_but(|path| path == JOURNAL || known.contains(path))?;
         let moves = claim.partial.join(MOVES);
         fs::create_dir_all(&moves).map_err(|error| Error::io("create", &moves, error))?;
-        Ok(Self { claim, journal, schema, has_moves, part: None, files })
+        Ok(Self { claim, journal, schema, has_moves, part: None, files, syncer: Syncer::start() })
     }
 
     /// Leaves the folder as it is for a later run with `--resume`.
@@ -108,8 +110,10 @@ impl PlanWriter {
     }
 
     /// Gives the directory its final name.
-    pub(super) fn publish(self) -> Result<()> {
-        let Self { claim, journal, .. } = self;
+    pub(super) fn publish(mut self) -> Result<()> {
+        self.claim.keep();
+        let Self { claim, journal, syncer, .. } = self;
+        syncer.finish()?;
         publish(claim, Some(journal))
     }
 
@@ -117,7 +121,9 @@ impl PlanWriter {
         let path = self.claim.partial.join(name);
         let mut file = RecordedFile::create(&path)?;
         file.write_all(text).map_err(|error| Error::io("write", &path, error))?;
-        file.finish(&self.claim.partial, name.to_owned(), rows)
+        let (record, file) = file.finish(&self.claim.partial, name.to_owned(), rows)?;
+        self.syncer.push(file, path);
+        Ok(record)
     }
 }
 
@@ -133,13 +139,15 @@ impl PartSink for PlanWriter {
         Ok(())
     }
 
-    /// Puts the part on the disk and notes it in the journal; parts without moves are files without rows.
+    /// Ends the part and notes it in the journal; parts without moves are files without rows.
     fn part(&mut self, number: u64, done: &PartDone<'_>) -> Result<()> {
         let mut file = None;
         if self.has_moves {
             self.open_part(number)?;
             if let Some(part) = self.part.take() {
-                let record = part.table.finish()?.finish(&self.claim.partial, part_path(number), Some(part.rows))?;
+                let path = part_path(number);
+                let (record, data) = part.table.finish()?.finish(&self.claim.partial, path, Some(part.rows))?;
+                self.syncer.push(data, self.claim.partial.join(&record.path));
                 self.files.push(record.clone());
                 file = Some(record);
             }
@@ -150,7 +158,10 @@ impl PartSink for PlanWriter {
             sums: done.sums.clone(),
             end: done.end.clone(),
             inputs: done.inputs.to_vec(),
-        })
+        })?;
+        let (journal, path) = self.journal.file()?;
+        self.syncer.push(journal, path);
+        Ok(())
     }
 }
 

@@ -177,8 +177,13 @@ impl JournalWriter {
 
     fn append(&mut self, line: &impl Serialize) -> Result<()> {
         let line = seal(line)?;
-        let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
-        written.map_err(|error| Error::io("write", &self.path, error))
+        self.file.write_all(&line).map_err(|error| Error::io("write", &self.path, error))
+    }
+
+    /// The file and its path, for whoever puts it on the disk.
+    pub(super) fn file(&self) -> Result<(File, PathBuf)> {
+        let file = self.file.try_clone().map_err(|error| Error::io("write", &self.path, error))?;
+        Ok((file, self.path.clone()))
     }
 
     /// Takes the journal away, when nothing is left to go on with.

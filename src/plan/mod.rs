@@ -29,6 +29,8 @@ mod run;
 mod summary;
 mod sums;
 #[cfg(feature = "io")]
+mod syncer;
+#[cfg(feature = "io")]
 mod tables;
 mod tally;
 #[cfg(feature = "io")]

@@ -45,7 +45,7 @@ impl KeysDigest {
             side.add(&chunk.keys(number));
         }
         if let Some(sizes) = chunk.sizes() {
-            add_words(self.sizes.get_or_insert_default(), sizes.iter().map(|size| size.to_le_bytes()));
+            add_integers(self.sizes.get_or_insert_default(), sizes);
         }
     }
 
@@ -63,11 +63,20 @@ impl KeysDigest {
 impl Side {
     fn add(&mut self, keys: &Keys<'_>) {
         if let Some(words) = keys.as_integers() {
-            return add_words(&mut self.data, words.iter().map(|word| word.to_le_bytes()));
+            return add_integers(&mut self.data, words);
         }
         let (data, lengths) = keys.as_byte_strings();
         self.data.update(data);
         add_words(&mut self.lengths, lengths.map(u32::to_le_bytes));
+    }
+}
+
+/// Adds integers as 8 bytes each, least byte first: as they lie in memory, where the machine keeps them so.
+fn add_integers(checksum: &mut crc32fast::Hasher, words: &[u64]) {
+    if cfg!(target_endian = "little") {
+        checksum.update(bytemuck::cast_slice(words));
+    } else {
+        add_words(checksum, words.iter().map(|word| word.to_le_bytes()));
     }
 }
 
@@ -96,6 +105,9 @@ mod tests {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut checksum = crc32fast::Hasher::new();
         add_words(&mut checksum, words.iter().map(|word| word.to_le_bytes()));
+        assert_eq!(checksum.clone().finalize(), crc32fast::hash(&bytes));
+        let mut checksum = crc32fast::Hasher::new();
+        add_integers(&mut checksum, &words);
         assert_eq!(checksum.finalize(), crc32fast::hash(&bytes));
     }
 

@@ -73,12 +73,11 @@ impl RecordedFile {
         Ok(Self { file: BufWriter::with_capacity(1 << 18, file), checksum: crc32fast::Hasher::new(), bytes: 0 })
     }
 
-    /// Puts the file on the disk.
-    pub(super) fn finish(self, folder: &Path, path: String, rows: Option<u64>) -> Result<FileRecord> {
+    /// Ends the file, which is still to be put on the disk.
+    pub(super) fn finish(self, folder: &Path, path: String, rows: Option<u64>) -> Result<(FileRecord, File)> {
         let failed = |error| Error::io("write", folder.join(&path), error);
         let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.sync_all().map_err(failed)?;
-        Ok(FileRecord { rows, bytes: self.bytes, crc32: hexadecimal(self.checksum.finalize()), path })
+        Ok((FileRecord { rows, bytes: self.bytes, crc32: hexadecimal(self.checksum.finalize()), path }, file))
     }
 }
 

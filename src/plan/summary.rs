@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use crate::engine::Counts;
-
 /// What a plan does, in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
@@ -56,9 +54,9 @@ pub struct Side {
 }
 
 impl Side {
-    pub(super) fn new(nodes: usize, eligible: usize, keys: u64, counts: &Counts, loads: &[(u64, f64)]) -> Self {
+    pub(super) fn new(nodes: usize, eligible: usize, keys: u64, unplaced: u64, loads: &[(u64, f64)]) -> Self {
         let (max_over_avg, cv) = balance(keys, loads).unzip();
-        Self { nodes, eligible, unplaced: counts.unplaced, max_over_avg, cv }
+        Self { nodes, eligible, unplaced, max_over_avg, cv }
     }
 }
 

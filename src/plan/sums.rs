@@ -11,8 +11,8 @@ pub struct Sums {
     pub keys: u64,
     /// Their sizes together, if sizes are known.
     pub bytes: Option<u64>,
-    /// Per node: its number, keys before and after, bytes before and after; in ascending order.
-    pub nodes: Vec<(usize, u64, u64, u64, u64)>,
+    /// Per node: its number, and its keys and bytes before; in ascending order.
+    pub nodes: Vec<(usize, u64, u64)>,
     /// Per pair of different nodes: their numbers, keys and bytes that move; in ascending order.
     pub flows: Vec<(usize, usize, u64, u64)>,
 }

@@ -6,7 +6,6 @@ use super::nodes::MatchedNodes;
 use super::summary::{Side, Summary};
 use super::sums::Sums;
 use crate::cluster::Cluster;
-use crate::engine::Counts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::NodeId;
 
@@ -36,12 +35,16 @@ use crate::placement::NodeId;
 pub struct Tally {
     nodes: MatchedNodes,
     eligible: (usize, usize),
-    keys: (Counts, Counts),
-    bytes: (Counts, Counts),
+    /// Keys and bytes before, per numbered node, "unplaced" last. Those after follow from the flows.
+    keys: Vec<u64>,
+    bytes: Vec<u64>,
     flows: Flows,
     rows: u64,
     total_bytes: Option<u128>,
 }
+
+/// Keys that are looked at at a time.
+const STRIP: usize = 1024;
 
 /// Keys that go from one node to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,12 +76,11 @@ impl Tally {
     /// Nothing counted yet.
     pub fn new(from: &Cluster, to: &Cluster) -> Self {
         let nodes = MatchedNodes::new(from, to);
-        let counts = || (Counts::new(nodes.len()), Counts::new(nodes.len()));
         let eligible = |cluster: &Cluster| cluster.nodes().iter().filter(|node| node.is_eligible()).count();
         Self {
             eligible: (eligible(from), eligible(to)),
-            keys: counts(),
-            bytes: counts(),
+            keys: vec![0; nodes.len() + 1],
+            bytes: vec![0; nodes.len() + 1],
             flows: Flows::new(nodes.len() + 1),
             rows: 0,
             total_bytes: None,
@@ -116,18 +118,26 @@ impl Tally {
             self.add_bytes(sizes.iter().copied().map(u128::from).sum())?;
         }
         self.rows += before.len() as u64;
-        for (index, (before, after)) in before.iter().zip(after).enumerate() {
-            let (from, to) = (self.nodes.number_from(*before), self.nodes.number_to(*after));
-            let size = sizes.map_or(0, |sizes| sizes[index]);
-            bump(&mut self.keys.0, from, 1);
-            bump(&mut self.keys.1, to, 1);
-            if size > 0 {
-                bump(&mut self.bytes.0, from, size);
-                bump(&mut self.bytes.1, to, size);
+        let mut found = [0; STRIP];
+        for (strip, (before, after)) in before.chunks(STRIP).zip(after.chunks(STRIP)).enumerate() {
+            // First what every key needs, without a branch; then the few that move.
+            let mut count = 0;
+            for (index, (before, after)) in before.iter().zip(after).enumerate() {
+                let (from, to) = (self.nodes.number_from(*before), self.nodes.number_to(*after));
+                self.keys[from] += 1;
+                found[count] = index;
+                count += usize::from(from != to);
             }
-            if from != to {
-                self.flows.add(from, to, 1, size);
-                moved(index);
+            let sizes = sizes.map(|sizes| &sizes[strip * STRIP..]);
+            if let Some(sizes) = sizes {
+                for (before, size) in before.iter().zip(sizes) {
+                    self.bytes[self.nodes.number_from(*before)] += size;
+                }
+            }
+            for index in found[..count].iter().copied() {
+                let (from, to) = (self.nodes.number_from(before[index]), self.nodes.number_to(after[index]));
+                self.flows.add(from, to, 1, sizes.map_or(0, |sizes| sizes[index]));
+                moved(strip * STRIP + index);
             }
         }
         Ok(())
@@ -138,23 +148,17 @@ impl Tally {
     /// # Complexity
     /// O(nodes + flows).
     pub fn take_sums(&mut self) -> Sums {
-        let last = self.nodes.len();
-        let sums_of = |number: usize| {
-            let at = |counts: &(Counts, Counts)| (at(&counts.0, number), at(&counts.1, number));
-            let (keys, bytes) = (at(&self.keys), at(&self.bytes));
-            (number, keys.0, keys.1, bytes.0, bytes.1)
-        };
-        let nodes = (0..=last).map(sums_of).filter(|(_, before, after, ..)| before + after > 0).collect();
+        let loads = self.keys.iter().zip(&self.bytes).enumerate();
+        let nodes =
+            loads.map(|(number, (keys, bytes))| (number, *keys, *bytes)).filter(|(_, keys, _)| *keys > 0).collect();
         let sums = Sums {
             keys: self.rows,
             bytes: self.total_bytes.map(|total| u64::try_from(total).unwrap_or(u64::MAX)),
             nodes,
             flows: self.flows.sorted(),
         };
-        for counts in [&mut self.keys.0, &mut self.keys.1, &mut self.bytes.0, &mut self.bytes.1] {
-            counts.per_node.fill(0);
-            counts.unplaced = 0;
-        }
+        self.keys.fill(0);
+        self.bytes.fill(0);
         self.flows.clear();
         self.rows = 0;
         self.total_bytes = self.total_bytes.map(|_| 0);
@@ -181,11 +185,9 @@ impl Tally {
             self.add_bytes(u128::from(bytes))?;
         }
         self.rows += sums.keys;
-        for (number, before, after, bytes_before, bytes_after) in sums.nodes.iter().copied() {
-            bump(&mut self.keys.0, number, before);
-            bump(&mut self.keys.1, number, after);
-            bump(&mut self.bytes.0, number, bytes_before);
-            bump(&mut self.bytes.1, number, bytes_after);
+        for (number, keys, bytes) in sums.nodes.iter().copied() {
+            self.keys[number] += keys;
+            self.bytes[number] += bytes;
         }
         for (from, to, keys, bytes) in sums.flows.iter().copied() {
             self.flows.add(from, to, keys, bytes);
@@ -226,14 +228,25 @@ impl Tally {
     /// The keys of every node of either cluster, and of "unplaced" if it has any.
     pub fn loads(&self) -> Vec<NodeLoad> {
         let last = self.nodes.len();
-        let unplaced = self.keys.0.unplaced + self.keys.1.unplaced > 0;
+        let (keys, bytes) = (self.keys_per_side(), self.bytes_per_side());
+        let unplaced = keys.0[last] + keys.1[last] > 0;
         (0..last + usize::from(unplaced))
             .map(|number| NodeLoad {
                 name: self.nodes.name(number).map(str::to_owned),
-                keys: (at(&self.keys.0, number), at(&self.keys.1, number)),
-                bytes: self.total_bytes.map(|_| (at(&self.bytes.0, number), at(&self.bytes.1, number))),
+                keys: (keys.0[number], keys.1[number]),
+                bytes: self.total_bytes.map(|_| (bytes.0[number], bytes.1[number])),
             })
             .collect()
+    }
+
+    fn keys_per_side(&self) -> (Vec<u64>, Vec<u64>) {
+        let flows = self.flows.sorted().into_iter().map(|(from, to, keys, _)| (from, to, keys));
+        sides(&self.keys, flows)
+    }
+
+    fn bytes_per_side(&self) -> (Vec<u64>, Vec<u64>) {
+        let flows = self.flows.sorted().into_iter().map(|(from, to, _, bytes)| (from, to, bytes));
+        sides(&self.bytes, flows)
     }
 
     /// What all keys together did. `bad_rows` is the number of rows that were skipped.
@@ -245,15 +258,17 @@ impl Tally {
             let wanted = flows.filter(|(from, to, ..)| !excess_only || self.nodes.is_excess(*from, *to));
             wanted.map(|(_, _, keys, size)| if bytes { size } else { keys }).sum()
         };
-        let least = |counts: &(Counts, Counts)| -> u64 {
-            (0..=self.nodes.len()).map(|number| at(&counts.0, number).saturating_sub(at(&counts.1, number))).sum()
+        let least = |(before, after): &(Vec<u64>, Vec<u64>)| -> u64 {
+            before.iter().zip(after).map(|(before, after)| before.saturating_sub(*after)).sum()
         };
+        let (keys, bytes) = (self.keys_per_side(), self.bytes_per_side());
+        let last = self.nodes.len();
         let sized = |value: u64| self.total_bytes.map(|_| value);
         let moved = sum(false, false);
-        let loads = |counts: &Counts, side: &Cluster| -> Vec<(u64, f64)> {
+        let loads = |loads: &[u64], side: &Cluster| -> Vec<(u64, f64)> {
             let numbers = (0..self.nodes.len()).filter_map(|number| {
                 let node = &side.nodes()[side.position(self.nodes.name(number)?)?];
-                node.is_eligible().then(|| (at(counts, number), node.weight()))
+                node.is_eligible().then(|| (loads[number], node.weight()))
             });
             numbers.collect()
         };
@@ -261,30 +276,29 @@ impl Tally {
             keys: self.rows,
             moved,
             moved_fraction: if self.rows == 0 { 0.0 } else { moved as f64 / self.rows as f64 },
-            least_moves: least(&self.keys),
+            least_moves: least(&keys),
             excess: sum(true, false),
-            unplaced: self.keys.1.unplaced,
+            unplaced: keys.1[last],
             bad_rows,
             bytes: self.total_bytes.map(|total| u64::try_from(total).unwrap_or(u64::MAX)),
             moved_bytes: sized(sum(false, true)),
-            least_moves_bytes: sized(least(&self.bytes)),
+            least_moves_bytes: sized(least(&bytes)),
             excess_bytes: sized(sum(true, true)),
-            from: Side::new(from.nodes().len(), self.eligible.0, self.rows, &self.keys.0, &loads(&self.keys.0, from)),
-            to: Side::new(to.nodes().len(), self.eligible.1, self.rows, &self.keys.1, &loads(&self.keys.1, to)),
+            from: Side::new(from.nodes().len(), self.eligible.0, self.rows, keys.0[last], &loads(&keys.0, from)),
+            to: Side::new(to.nodes().len(), self.eligible.1, self.rows, keys.1[last], &loads(&keys.1, to)),
         }
     }
 }
 
-#[inline(always)]
-fn bump(counts: &mut Counts, number: usize, amount: u64) {
-    match counts.per_node.get_mut(number) {
-        Some(count) => *count += amount,
-        None => counts.unplaced += amount,
+/// Amounts per node before, and after: without what flows out and with what flows in.
+fn sides(before: &[u64], flows: impl Iterator<Item = (usize, usize, u64)>) -> (Vec<u64>, Vec<u64>) {
+    let mut after = before.to_vec();
+    for (from, to, amount) in flows {
+        // Sums that somebody made up could take away more than there is.
+        after[from] = after[from].saturating_sub(amount);
+        after[to] = after[to].saturating_add(amount);
     }
-}
-
-fn at(counts: &Counts, number: usize) -> u64 {
-    counts.per_node.get(number).copied().unwrap_or(counts.unplaced)
+    (before.to_vec(), after)
 }
 
 /// Keys and bytes per pair of numbered nodes: a square table while that is small, else a map of the pairs there are.
