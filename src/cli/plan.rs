@@ -73,8 +73,8 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     if let Some(target) = &args.output {
         check_plan_target(target, args.force)?;
     }
-    let mut input = args.input.open(&[&from, &to], &[], args.allow_rehash)?;
     let engine = args.run.engine()?;
+    let mut input = args.input.open(&[&from, &to], &[], args.allow_rehash, engine.threads())?;
     let mut tally = Tally::new(&from, &to);
     if tally.nodes().shared() == 0 && !tally.nodes().is_empty() && !quiet {
         message::warn("the clusters share no node name, so every key moves: check that these are the right files");
@@ -94,7 +94,7 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
         rows = chunk.end_row();
         let mut moved = Vec::new();
         let counted = tally.add(&nodes[0], &nodes[1], chunk.sizes(), |index| moved.push(index as u64));
-        counted.map_err(|error| error.in_file(args.input.input.clone()))?;
+        counted.map_err(|error| error.in_file(args.input.label()))?;
         match &mut writer {
             Some(writer) if !args.summary_only && !moved.is_empty() => {
                 let written = write_moves(writer, chunk, moved, nodes, &names);
@@ -116,7 +116,7 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     warn_unplaced(&from, &format!("{}, before", args.from.display()), summary.from.unplaced, quiet);
     warn_unplaced(&to, &format!("{}, after", args.to.display()), summary.to.unplaced, quiet);
     if args.run.timings {
-        timings::print(&report, Cost::default(), start.elapsed());
+        timings::print(&report, input.reader.decoding(), Cost::default(), start.elapsed());
     }
     if args.run.json {
         let text = serde_json::to_string_pretty(&summary).map_err(Error::syntax)?;
@@ -170,6 +170,7 @@ fn recorded_options(args: &PlanArgs, input: &Input) -> serde_json::Value {
 
 /// The input, by its name without the folder.
 fn record(args: &PlanArgs, input: &Input, rows: u64, bad_rows: u64) -> InputRecord {
-    let name = args.input.input.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name =
+        args.input.inputs[0].file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
     InputRecord { name, bytes: input.reader.total_bytes(), rows, bad_rows }
 }
