@@ -81,7 +81,7 @@ struct Members {
 
 enum State {
     Next(BufReader<Bytes>),
-    Member(GzDecoder<BufReader<Bytes>>),
+    Member(Box<GzDecoder<BufReader<Bytes>>>),
     /// At the end, or behind an error.
     Over,
 }
@@ -113,7 +113,7 @@ impl Read for Members {
         loop {
             match std::mem::replace(&mut self.state, State::Over) {
                 State::Over => return Ok(0),
-                State::Next(bytes) => self.state = State::Member(GzDecoder::new(bytes)),
+                State::Next(bytes) => self.state = State::Member(Box::new(GzDecoder::new(bytes))),
                 State::Member(mut member) => match member.read(buf) {
                     Ok(0) if !buf.is_empty() => self.state = Self::behind(member.into_inner())?,
                     Ok(count) => {

@@ -53,7 +53,7 @@ fn mixed() -> Vec<RecordBatch> {
         let codes = rows.clone().map(|row| i8::try_from(row % 2).unwrap()).collect::<Int8Array>();
         let dictionary = DictionaryArray::new(codes, Arc::new(StringArray::from_iter_values(text)));
         batch(vec![
-            ("n", Arc::new(rows.clone().map(|row| row as i64).collect::<Int64Array>())),
+            ("n", Arc::new(rows.clone().map(|row| i64::try_from(row).unwrap()).collect::<Int64Array>())),
             (
                 "key",
                 Arc::new(LargeStringArray::from_iter_values(rows.clone().map(|row| format!("{}{row}", text[row % 3])))),
@@ -67,9 +67,9 @@ fn mixed() -> Vec<RecordBatch> {
 
 #[test]
 fn files_and_streams_of_every_compression_read_alike() {
-    let expected: Vec<(u64, String)> = (0..28)
-        .map(|row| (row, format!("{}{row}", ["a", "bb", "grün and longer than twelve bytes"][row as usize % 3])))
-        .collect();
+    let text = ["a", "bb", "grün and longer than twelve bytes"];
+    let expected: Vec<(u64, String)> =
+        text.iter().cycle().zip(0..28).map(|(text, row)| (row, format!("{text}{row}"))).collect();
     for compression in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
         let forms = [arrow_file(&mixed(), options(compression)), arrow_stream(&mixed(), options(compression))];
         for (form, names) in forms.iter().zip([["k.arrow", "k.feather"], ["k.arrows", "k.ipc"]]) {

@@ -186,3 +186,32 @@ fn damaged_pages_never_pass_for_others_without_an_error_or_the_same_number_of_ro
         assert!(error.is_some() || ends.last().is_some_and(|end| end.row == 60), "byte {at}: {ends:?}");
     }
 }
+
+#[test]
+fn checksums_of_pages_are_checked() {
+    // 40 rows in two groups, written by another library with a checksum in each page, uncompressed.
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/page-checksums.parquet");
+    let bytes = std::fs::read(path).unwrap();
+    let whole = file("a.parquet", &bytes);
+    let columns = ReadOptions { size_column: None, ..options(1) };
+    let (good, .., error) = outcome(&[&whole], columns.clone());
+    assert_eq!((good.len(), error), (40, None));
+    let metadata = ParquetRecordBatchReaderBuilder::try_new(whole.reopen()).unwrap().metadata().clone();
+    for group in 0..2 {
+        let (start, length) = metadata.row_group(group).column(0).byte_range();
+        let mut refused = 0;
+        for at in start..start + length {
+            let mut damaged = bytes.clone();
+            damaged[usize::try_from(at).unwrap()] ^= 0x04;
+            let (rows, .., error) = outcome(&[&file("a.parquet", &damaged)], columns.clone());
+            // A few bytes of a page's header mean nothing for its rows.
+            let Some(error) = error else {
+                assert_eq!(rows, good, "byte {at}");
+                continue;
+            };
+            assert!(error.contains(&format!("a.parquet: not a readable Parquet file (row group {group}: ")), "{error}");
+            refused += 1;
+        }
+        assert!(refused + 16 > length, "{refused} of {length} bytes");
+    }
+}
