@@ -27,6 +27,8 @@ use crate::error::{Error, Result};
 const FORMAT: InputFormat = InputFormat::Arrow;
 /// What files begin with and end with; streams do neither.
 const MAGIC: &[u8] = b"ARROW1";
+/// What files of an older format with the same extension begin with.
+const OLD_MAGIC: &[u8] = b"FEA1";
 /// What messages begin with, but for those of the oldest writers.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
@@ -37,6 +39,9 @@ pub(super) fn open_arrow(
     position: &Position,
 ) -> Result<BatchReader<ArrowSource>> {
     let mut messages = Messages { file, at: 0 };
+    if messages.file.read(0, OLD_MAGIC.len() as u64).is_ok_and(|head| head == OLD_MAGIC) {
+        return Err(Error::invalid("this is a Feather file of version 1", "write it as version 2, which is Arrow IPC"));
+    }
     let is_file = messages.file.read(0, MAGIC.len() as u64).is_ok_and(|head| head == MAGIC);
     let (schema, batches, dictionaries) = if is_file {
         let Footer { schema, dictionaries, batches } = footer(&messages.file)?;
@@ -200,7 +205,7 @@ impl ArrowSource {
     fn skip(&mut self, row: u64) -> Result<u64> {
         let mut left = row;
         while left > 0 {
-            let before = (self.messages.at, self.batches.clone());
+            let (at, block) = (self.messages.at, self.batches.as_ref().and_then(|blocks| blocks.front().copied()));
             let Some(message) = self.next_message()? else { break };
             let place = self.place();
             let rows = guarded(FORMAT, &place, || {
@@ -208,7 +213,11 @@ impl ArrowSource {
             })?;
             let rows = u64::try_from(rows.unwrap_or(0)).map_err(|_| contradictory(FORMAT, &place))?;
             if rows > left {
-                (self.messages.at, self.batches) = before;
+                // It is read again, as a batch.
+                self.messages.at = at;
+                if let (Some(blocks), Some(block)) = (&mut self.batches, block) {
+                    blocks.push_front(block);
+                }
                 self.number -= 1;
                 break;
             }

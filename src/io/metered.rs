@@ -16,7 +16,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Bytes consumed so far. For Parquet an estimate: the file's size in proportion to the rows read.
+    /// Bytes consumed so far, compressed as they are. For Parquet an estimate: the file's size in proportion to the rows
+    /// read.
     pub fn bytes(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }

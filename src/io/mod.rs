@@ -5,8 +5,8 @@
 //! line (text) or row (Parquet), column, value and reason, and is either the end of the run or counted and passed
 //! over ([`BadRows`]). Chunk sizes never change which rows come out, nor the bytes that are written.
 //!
-//! To add an input format: a file with a type that implements `input::ChunkSource`, an arm in
-//! [`InputFormat`], and an arm in [`open`].
+//! To add an input format: a file with a type that implements `input::ChunkSource` (or `batches::BatchSource` if it gives
+//! record batches), an arm in [`InputFormat`], one in `sniff` for its first bytes, and one in `opened`.
 
 mod arrow_reader;
 mod atomic;

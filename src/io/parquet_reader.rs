@@ -42,12 +42,20 @@ pub(super) fn open_parquet(
     })?;
     let needed = layout.needed();
     let layout = layout.within(&needed);
-    let mask = ProjectionMask::leaves(schema, leaves(schema, &needed));
+    let leaves = leaves(schema, &needed);
+    let mask = ProjectionMask::leaves(schema, leaves.iter().copied());
     let chunk_rows = options.chunk_rows.max(1);
     let mut total_rows = 0_u64;
     let (mut groups, mut dropped) = (VecDeque::new(), position.input_row);
     for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
         let rows = u64::try_from(group.num_rows()).map_err(|_| contradictory(FORMAT, &place(number)))?;
+        // Columns outside of lists have a value a row, nulls included.
+        let is_short = |leaf: &usize| {
+            schema.column(*leaf).max_rep_level() == 0 && group.column(*leaf).num_values() != group.num_rows()
+        };
+        if leaves.iter().any(is_short) {
+            return Err(contradictory(FORMAT, &place(number)));
+        }
         total_rows = total_rows.checked_add(rows).ok_or_else(|| contradictory(FORMAT, ""))?;
         if groups.is_empty() && dropped >= rows {
             dropped -= rows;

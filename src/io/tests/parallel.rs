@@ -6,6 +6,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataWriter};
 use parquet::file::properties::WriterProperties;
 
 use super::*;
@@ -213,5 +214,32 @@ fn checksums_of_pages_are_checked() {
             refused += 1;
         }
         assert!(refused + 16 > length, "{refused} of {length} bytes");
+    }
+}
+
+#[test]
+fn a_group_that_has_fewer_rows_than_it_says_is_an_error() {
+    let whole = grouped("a.parquet", 0..60, 20);
+    let metadata = ParquetRecordBatchReaderBuilder::try_new(whole.reopen()).unwrap().metadata().as_ref().clone();
+    let said = metadata.file_metadata();
+    for more in [1, -1] {
+        let mut groups = metadata.row_groups().to_vec();
+        groups[1] = groups[1].clone().into_builder().set_num_rows(20 + more).build().unwrap();
+        let said = FileMetaData::new(
+            said.version(),
+            said.num_rows() + more,
+            None,
+            said.key_value_metadata().cloned(),
+            said.schema_descr_ptr(),
+            None,
+        );
+        let lying = ParquetMetaData::new(said, groups);
+        let mut bytes = std::fs::read(&whole.path).unwrap();
+        ParquetMetaDataWriter::new(&mut bytes, &lying).finish().unwrap();
+        for threads in [1, 2] {
+            let (.., error) = outcome(&[&file("a.parquet", &bytes)], options(threads));
+            let error = error.expect("an error");
+            assert!(error.contains("not a readable Parquet file (row group 1: "), "{more}: {error}");
+        }
     }
 }
