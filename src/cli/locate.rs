@@ -81,7 +81,7 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         // The same error that every key would get, before anything is read.
         placement.replicas(0, &mut [NodeId::NONE]).map_err(|error| error.in_file(&args.cluster))?;
     }
-    if let Some(output) = args.output.as_deref().filter(|_| !to_stdout) {
+    if let Some(output) = args.output.as_deref().filter(|_| args.force && !to_stdout) {
         args.input.refuse_output(output)?;
     }
     let engine = args.run.engine()?;
