@@ -6,11 +6,14 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use arrow_array::RecordBatch;
 
+use super::InputFormat;
+use super::errors::contradictory;
 use super::parquet_reader::RowGroup;
 use crate::clock::{Cost, Stopwatch};
 use crate::error::{ErrorKind, Result};
@@ -133,7 +136,9 @@ impl Decoders {
             self.shared.changed.notify_all();
         }
         loop {
-            let Some(decoded) = state.decoded(number) else { return Ok(None) };
+            let Some(decoded) = state.decoded(number) else {
+                return Err(contradictory(InputFormat::Parquet, "row groups were read out of order"));
+            };
             if let Some((batch, bytes)) = decoded.batches.pop_front() {
                 state.bytes -= bytes;
                 self.shared.changed.notify_all();
@@ -154,7 +159,9 @@ impl Shared {
     /// What a thread does.
     fn work(&self) {
         while let Some((number, group)) = self.take() {
-            let end = self.decode(number, group);
+            // Pieces of it are guarded; whatever else may panic must not keep the reader waiting for ever.
+            let end = panic::catch_unwind(AssertUnwindSafe(|| self.decode(number, group)))
+                .unwrap_or_else(|_| Err(contradictory(InputFormat::Parquet, "")));
             if let Some(decoded) = self.lock().decoded(number) {
                 decoded.end = Some(end);
             }

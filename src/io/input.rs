@@ -67,6 +67,9 @@ pub struct KeyReader {
 
 /// Opens an input and reads as much of it as tells its format and its columns.
 ///
+/// gzip and zstd, told by the first bytes, are unpacked on the way. Parquet and Arrow that are compressed, or that come
+/// from standard input or another stream, are copied into a temporary file first.
+///
 /// # Errors
 /// If it cannot be opened or read, if it is not what its format says, or if `options` do not fit it.
 pub fn open(source: &Source, options: ReadOptions) -> Result<KeyReader> {
@@ -87,6 +90,10 @@ pub fn open_all(inputs: Vec<Input>, options: ReadOptions) -> Result<KeyReader> {
 ///
 /// # Errors
 /// As [`open_all`], and if the position is not in these inputs.
+///
+/// # Complexity
+/// What is before the position in its input is not read, but for text that is compressed, which is unpacked from its
+/// start, and for the batch of an Arrow or Parquet file that the position is in.
 pub fn open_at(inputs: Vec<Input>, options: ReadOptions, position: Position) -> Result<KeyReader> {
     if inputs.is_empty() {
         return Err(Error::invalid("there is no input", "give at least one"));
