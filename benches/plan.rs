@@ -30,7 +30,7 @@ const MOST: f64 = 1.15;
 /// Rows of a chunk.
 const CHUNK: usize = 65_536;
 /// Chunks that are kept in memory for the pieces that read nothing.
-const KEPT: u64 = 16;
+const KEPT: usize = 16;
 
 fn main() -> Outcome<()> {
     // `cargo test --benches` passes --test: nothing is timed then.
@@ -153,9 +153,8 @@ type Placed = Vec<(Arc<KeyChunk>, Vec<Vec<NodeId>>)>;
 /// Places as many keys as there are, out of some chunks in memory.
 fn place_alone(engine: &Engine, job: &Job, path: &Path, keys: u64) -> Outcome<Placed> {
     let reader = open_at(inputs(path), options(), Position::default())?;
-    let kept: Vec<Arc<KeyChunk>> =
-        reader.take(KEPT as usize).map(|chunk| chunk.map(Arc::new)).collect::<Result<_, _>>()?;
-    let rounds = keys.div_ceil(CHUNK as u64) as usize;
+    let kept: Vec<Arc<KeyChunk>> = reader.take(KEPT).map(|chunk| chunk.map(Arc::new)).collect::<Result<_, _>>()?;
+    let rounds = usize::try_from(keys.div_ceil(CHUNK as u64))?;
     let again = kept.iter().cycle().take(rounds).map(|chunk| Ok(Again(Arc::clone(chunk))));
     let mut placed = Placed::new();
     engine.stream(job, again, |chunk: &Again, nodes| {
@@ -184,7 +183,8 @@ fn write_alone(placed: &Placed, clusters: (&Cluster, &Cluster), keys: u64, scrat
         .collect();
     let path = scratch.join("moves.parquet");
     let (mut rows, mut moves, mut table) = (0, 0, None);
-    for ((chunk, nodes), moved) in placed.iter().zip(&moved).cycle().take(keys.div_ceil(CHUNK as u64) as usize) {
+    let rounds = usize::try_from(keys.div_ceil(CHUNK as u64))?;
+    for ((chunk, nodes), moved) in placed.iter().zip(&moved).cycle().take(rounds) {
         if rows % PART_ROWS.get() == 0 {
             if let Some(table) = table.take() {
                 TableWriter::<BufWriter<File>>::finish(table)?;

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use rehome::engine::{Cost, StreamReport};
 
-/// Prints time per stage, rows per second and peak memory to standard error. `elsewhere` is what writing cost on other
-/// threads while the writing thread waited.
-pub(crate) fn print(report: &StreamReport, elsewhere: Cost, wall: Duration) {
+/// Prints time per stage, rows per second and peak memory to standard error. `decoding` and `elsewhere` are what reading
+/// and writing cost on other threads while their own waited.
+pub(crate) fn print(report: &StreamReport, decoding: Cost, elsewhere: Cost, wall: Duration) {
     let costs = report.costs;
+    let mut read = costs.read;
+    read.cpu += decoding.cpu;
     let mut write = costs.write;
     write.cpu += elsewhere.cpu;
-    let stages = [("read", costs.read), ("hash", costs.hash), ("place", costs.place), ("write", write)];
+    let stages = [("read", read), ("hash", costs.hash), ("place", costs.place), ("write", write)];
     let mut text = format!("{:<8}{:>10}{:>10}\n", "stage", "wall s", "cpu s");
     let mut sum = Duration::ZERO;
     for (name, cost) in stages {

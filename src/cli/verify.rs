@@ -73,14 +73,20 @@ fn recompute(args: &VerifyArgs, verifier: &mut Verifier, manifest: &Manifest) ->
     let engine = args.run.engine()?;
     let (options, allow_rehash) = InputArgs::of_manifest(manifest, args.inputs.clone())?;
     verifier.check_inputs(&options.resolve()?);
-    let mut input = options.open_for_plan(&[&from, &to], allow_rehash, manifest.part_rows()?, Position::default())?;
+    let mut input = options.open_for_plan(
+        &[&from, &to],
+        allow_rehash,
+        manifest.part_rows()?,
+        Position::default(),
+        engine.threads(),
+    )?;
     verifier.begin(input.reader.key_field(), options.size_column.is_some())?;
     let progress = Progress::new(args.run.shows_progress(), &input.reader);
     let chunks = input.chunks(&progress, true);
     let report = engine.stream(&job, chunks, |chunk: &KeyChunk, nodes| verifier.add(chunk, nodes))?;
     drop(progress);
     if args.run.timings {
-        timings::print(&report, Cost::default(), start.elapsed());
+        timings::print(&report, input.reader.decoding(), Cost::default(), start.elapsed());
     }
     Ok(input.reader.last_finished().to_vec())
 }

@@ -5,6 +5,7 @@ mod bad_cluster;
 mod bad_input;
 mod cluster;
 mod formats;
+mod inputs;
 mod interrupts;
 mod keys;
 mod large;
