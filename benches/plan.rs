@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
-use rehome::engine::{Job, Want};
+use rehome::engine::{Job, Want, process_time};
 use rehome::io::{Input, KeyChunk, OutputFormat, Position, ReadOptions, Source, TableWriter, open_at};
 use rehome::measure::{KeyFamily, SyntheticKeys};
 use rehome::plan::{Existing, NodeNames, PART_ROWS, PlanTask, Prepared};
@@ -88,13 +88,10 @@ fn bench(family: KeyFamily, keys: u64, rounds: u64, scratch: &Path) -> Outcome<f
 
 /// What a piece of work gave, and the processor time that it took on all threads.
 fn timed<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, Duration)> {
-    let now = || {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
-    };
-    let start = now();
+    let now = || process_time().ok_or("this system has no clock for it");
+    let start = now()?;
     let result = work()?;
-    Ok((result, now() - start))
+    Ok((result, now()? - start))
 }
 
 fn median<T: PartialOrd + Copy>(mut values: Vec<T>) -> T {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Duration;
 
-use rehome::engine::{Cost, StreamReport};
+use rehome::engine::{Cost, StreamReport, process_time};
 
-/// Prints time per stage, rows per second and peak memory to standard error. `decoding` and `elsewhere` are what reading
+/// Prints time per stage and of the whole process, rows per second and peak memory to standard error. `decoding` and `elsewhere` are what reading
 /// and writing cost on other threads while their own waited.
 pub(crate) fn print(report: &StreamReport, decoding: Cost, elsewhere: Cost, wall: Duration) {
     let costs = report.costs;
@@ -23,6 +23,9 @@ pub(crate) fn print(report: &StreamReport, decoding: Cost, elsewhere: Cost, wall
     }
     let rate = report.keys as f64 / wall.as_secs_f64().max(1e-9);
     let _ = writeln!(text, "{:<8}{:>10.3}{:>10.3}", "total", wall.as_secs_f64(), sum.as_secs_f64());
+    if let Some(process) = process_time() {
+        let _ = writeln!(text, "{:<8}{:>10}{:>10.3}", "process", "", process.as_secs_f64());
+    }
     let _ = writeln!(text, "{} rows, {rate:.0} rows/s", report.keys);
     if let Some(peak) = peak_resident() {
         let _ = writeln!(text, "peak resident memory {peak} KiB");

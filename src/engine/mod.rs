@@ -12,7 +12,7 @@ pub use assign::{BoundedLoads, WholeSet, capacities};
 pub use backend::{Backend, Chunk, ChunkKeys, Counts, Done, Job, NodeSpace, Session, Ticket, Want};
 pub use stream::{Costs, StreamReport};
 
-pub use crate::clock::{Cost, Stopwatch, thread_time};
+pub use crate::clock::{Cost, Stopwatch, process_time, thread_time};
 use crate::error::{ErrorKind, Result};
 use crate::keys::Keys;
 use crate::placement::{NodeId, Placement};
