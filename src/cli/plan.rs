@@ -121,8 +121,8 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
 
     let Plan { tally, summary, parts, reused, comparison } = plan;
     input.end(quiet);
-    warn_unplaced(&from, &format!("{}, before", args.from.display()), summary.from.unplaced, quiet);
-    warn_unplaced(&to, &format!("{}, after", args.to.display()), summary.to.unplaced, quiet);
+    warn_unplaced(&from, &format!("{} (before)", args.from.display()), summary.from.unplaced, quiet);
+    warn_unplaced(&to, &format!("{} (after)", args.to.display()), summary.to.unplaced, quiet);
     if args.run.timings {
         timings::print(&report, input.reader.decoding(), Cost::default(), start.elapsed());
         message::plain(&format!("parts reused: {reused} of {}\n", parts.len()));
