@@ -15,7 +15,7 @@ use super::recorded_file::{FileRecord, RecordedFile};
 use super::run::{PartDone, PartSink, PlanRun};
 use super::summary::Summary;
 use super::tables;
-use super::target::{Claim, FLOWS, MANIFEST, MOVES, NODES, SUMMARY};
+use super::target::{Claim, FLOWS, MANIFEST, MOVES, NODES, SUMMARY, lock};
 use crate::error::{Error, Result};
 use crate::io::{OutputFormat, TableWriter, directory_of, sync_directory};
 
@@ -54,7 +54,7 @@ impl PlanWriter {
 
     /// Goes on with an unfinished plan behind its finished parts; whatever else is there is removed.
     pub(super) fn go_on(
-        claim: Claim,
+        mut claim: Claim,
         journal: JournalWriter,
         entries: &[Entry],
         schema: SchemaRef,
@@ -65,12 +65,14 @@ impl PlanWriter {
         claim.clear_but(|path| path == JOURNAL || known.contains(path))?;
         let moves = claim.partial.join(MOVES);
         fs::create_dir_all(&moves).map_err(|error| Error::io("create", &moves, error))?;
+        // From here on it is as if this run had made the parts that are there.
+        claim.keep(false);
         Ok(Self { claim, journal, schema, has_moves, part: None, files })
     }
 
     /// Leaves the folder as it is for a later run with `--resume`.
     pub(super) fn keep(&mut self) {
-        self.claim.keep();
+        self.claim.keep(true);
     }
 
     fn open_part(&mut self, number: u64) -> Result<&mut OpenPart> {
@@ -156,7 +158,9 @@ impl PartSink for PlanWriter {
 
 /// Gives the finished folder its name; a plan that was there before is removed only after that.
 pub(super) fn publish(mut claim: Claim, journal: Option<JournalWriter>) -> Result<()> {
-    claim.keep();
+    claim.keep(true);
+    // Somebody may have put something there in the meantime.
+    claim.check_place()?;
     let (partial, place) = (&claim.partial, &claim.place);
     let failed = |error| Error::io("rename", partial, error);
     let sync = |folder: &Path| sync_directory(folder).map_err(|error| Error::io("write", folder, error));
@@ -166,6 +170,8 @@ pub(super) fn publish(mut claim: Claim, journal: Option<JournalWriter>) -> Resul
         journal.remove()?;
         sync(partial)?;
     }
+    // Under the partial name too, nobody else is to take the old plan for theirs while it is removed.
+    let _old = lock(place).ok().flatten();
     if place.symlink_metadata().is_err() {
         fs::rename(partial, place).map_err(failed)?;
     } else if exchange(partial, place) {

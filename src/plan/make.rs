@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::compare::{cluster_differences, input_differences, option_differences};
 use super::directory::{PlanWriter, publish};
-use super::journal::{Header, Journal};
+use super::journal::{Header, Journal, StampedInput};
 use super::manifest::Manifest;
 use super::nodes::MatchedNodes;
 use super::part::{KeysDigest, Part};
@@ -18,7 +18,7 @@ use super::tally::Tally;
 use super::target::{Claim, Existing, Found, claim};
 use crate::cluster::Cluster;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Input, InputFacts, KeyChunk, Position, Source, Stamp};
+use crate::io::{Input, InputFacts, KeyChunk, Position, Stamp};
 use crate::placement::NodeId;
 
 /// Input rows whose moves make one part, unless the options say otherwise.
@@ -61,6 +61,8 @@ pub enum Prepared {
 #[derive(Debug)]
 pub struct PlanMaker {
     task: PlanTask,
+    /// The inputs as they were before they were opened.
+    stamps: Vec<StampedInput>,
     stage: Stage,
     /// What to go on with.
     journal: Option<Journal>,
@@ -98,15 +100,21 @@ impl PlanTask {
     /// If something is there that may not be replaced, if another run is at it, or if what was begun was begun with
     /// other clusters or inputs: the error says which.
     pub fn prepare(self) -> Result<Prepared> {
-        let Some(target) = &self.target else { return Ok(Prepared::Make(Box::new(PlanMaker::new(self, None, None)?))) };
-        if self.existing.resume && self.inputs.iter().any(|input| input.source == Source::Stdin) {
-            let what = "a plan whose keys come from standard input cannot be resumed: they cannot be read again";
+        let Some(target) = &self.target else {
+            return Ok(Prepared::Make(Box::new(PlanMaker::new(self, Vec::new(), None, None)?)));
+        };
+        let stamps = StampedInput::of_all(&self.inputs)?;
+        if self.existing.resume
+            && let Some((input, _)) = self.inputs.iter().zip(&stamps).find(|(_, stamp)| stamp.is_stream())
+        {
+            let from = &input.source;
+            let what = format!("a plan whose keys come from {from} cannot be resumed: they cannot be read again");
             return Err(Error::invalid(what, "give a file, or leave --resume out"));
         }
         match claim(target, self.existing)? {
-            Found::Nothing(claim) => Ok(Prepared::Make(Box::new(PlanMaker::new(self, Some(claim), None)?))),
+            Found::Nothing(claim) => Ok(Prepared::Make(Box::new(PlanMaker::new(self, stamps, Some(claim), None)?))),
             Found::Unfinished(claim, journal) => {
-                PlanMaker::new(self, Some(claim), Some(journal)).map(|maker| Prepared::Make(Box::new(maker)))
+                PlanMaker::new(self, stamps, Some(claim), Some(journal)).map(|maker| Prepared::Make(Box::new(maker)))
             }
             Found::Unnamed(claim, manifest) => {
                 let folder = claim.partial.clone();
@@ -121,15 +129,15 @@ impl PlanTask {
 }
 
 impl PlanMaker {
-    fn new(task: PlanTask, claim: Option<Claim>, journal: Option<Journal>) -> Result<Self> {
+    fn new(task: PlanTask, stamps: Vec<StampedInput>, claim: Option<Claim>, journal: Option<Journal>) -> Result<Self> {
         let mut surely_same = true;
         if let (Some(claim), Some(journal)) = (&claim, &journal) {
-            let (differences, same) = journal.header.differences(&task.from, &task.to, &task.inputs)?;
+            let (differences, same) = journal.header.differences(&task.from, &task.to, &stamps);
             refuse(&claim.partial, differences)?;
             surely_same = same;
         }
         let stage = claim.map_or(Stage::Unwritten, Stage::Claimed);
-        Ok(Self { task, stage, journal, surely_same, options: Value::Null, run: None })
+        Ok(Self { task, stamps, stage, journal, surely_same, options: Value::Null, run: None })
     }
 
     /// Where reading must begin: behind the parts that an earlier run made.
@@ -156,8 +164,9 @@ impl PlanMaker {
     /// If they are others, or reading fails.
     pub fn check_keys(&self, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<()> {
         let entries = self.journal.iter().flat_map(|journal| &journal.entries);
-        let parts: Vec<Part> = entries.map(|entry| entry.part.clone()).collect();
-        let differences = key_differences(chunks, &parts, false)?;
+        let (parts, ends): (Vec<Part>, Vec<Position>) =
+            entries.map(|entry| (entry.part.clone(), entry.end.clone())).unzip();
+        let differences = key_differences(chunks, &parts, Some(&ends))?;
         match &self.stage {
             Stage::Claimed(claim) => refuse(&claim.partial, differences),
             _ => Ok(()),
@@ -176,11 +185,18 @@ impl PlanMaker {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Unwritten) {
             Stage::Claimed(claim) => Stage::Writing(match &self.journal {
                 None => {
-                    let header = Header::new(&self.task.from, &self.task.to, self.options.clone(), &self.task.inputs)?;
+                    let stamps = std::mem::take(&mut self.stamps);
+                    let header = Header::new(&self.task.from, &self.task.to, self.options.clone(), stamps);
                     PlanWriter::begin(claim, &header, run.schema(), has_moves)?
                 }
                 Some(journal) => {
                     refuse(&claim.partial, journal.header.option_differences(&self.options))?;
+                    if StampedInput::of_all(&self.task.inputs)? != self.stamps {
+                        let what = "an input changed while it was opened, so the finished parts may not fit it";
+                        return Err(
+                            Error::invalid(what, "start again when nothing writes to it").in_file(&claim.partial)
+                        );
+                    }
                     for entry in &journal.entries {
                         let (part, sums, end) = (&entry.part, &entry.sums, &entry.end);
                         run.take_over(&PartDone { part, sums, end, inputs: &entry.inputs })?;
@@ -214,7 +230,7 @@ impl PlanMaker {
     /// Ends the plan after an error. The parts that are done stay for `--resume` if a read or a write failed, which
     /// another run may not meet again, and go if the input itself is at fault.
     pub fn give_up(&mut self, error: &Error) {
-        let readable_again = self.task.inputs.iter().all(|input| input.source != Source::Stdin);
+        let readable_again = self.task.inputs.iter().all(|input| length(input).is_some());
         if let (Stage::Writing(writer), ErrorKind::Io { .. }, true) = (&mut self.stage, error.kind(), readable_again) {
             writer.keep();
         }
@@ -286,7 +302,7 @@ impl FinishedPlan {
         if !self.manifest.is_intact() {
             return Err(altered("its manifest has another checksum than it says".to_owned()).in_file(&self.folder));
         }
-        refuse(&self.folder, key_differences(chunks, &self.manifest.parts, true)?)?;
+        refuse(&self.folder, key_differences(chunks, &self.manifest.parts, None)?)?;
         for file in &self.manifest.files {
             if let Some(fault) = file.fault(&self.folder)? {
                 return Err(altered(format!("{} {fault}", file.path)).in_file(&self.folder));
@@ -308,9 +324,16 @@ fn length(input: &Input) -> Option<u64> {
     Stamp::of_source(&input.source).ok().flatten().map(|stamp| stamp.bytes)
 }
 
-/// Compares keys, read from the start of the inputs, with those of parts; `all` says that no more may follow.
-fn key_differences(chunks: impl Iterator<Item = Result<KeyChunk>>, parts: &[Part], all: bool) -> Result<Vec<String>> {
-    let (mut next, mut digest) = (0, KeysDigest::default());
+/// Compares keys, read from the start of the inputs, with those of parts, which are all of them or those that end at
+/// `ends`.
+fn key_differences(
+    chunks: impl Iterator<Item = Result<KeyChunk>>,
+    parts: &[Part],
+    ends: Option<&[Position]>,
+) -> Result<Vec<String>> {
+    let (mut next, mut digest, all) = (0, KeysDigest::default(), ends.is_none());
+    // Lines only name places.
+    let place = |position: &Position| Position { line: 0, ..position.clone() };
     let end_of = |part: &Part| part.first_row.saturating_add(part.rows);
     let rows_of = |part: &Part| format!("rows {} to {}", part.first_row, end_of(part).saturating_sub(1));
     for chunk in chunks {
@@ -329,6 +352,10 @@ fn key_differences(chunks: impl Iterator<Item = Result<KeyChunk>>, parts: &[Part
         if (&keys, &sizes) != (&part.keys_crc32, &part.sizes_crc32) {
             let what = if keys == part.keys_crc32 { "sizes" } else { "keys" };
             return Ok(vec![format!("the inputs have other {what} in {}", rows_of(part))]);
+        }
+        // The same keys may be written with more bytes or fewer.
+        if ends.is_some_and(|ends| ends.get(next).map(place) != Some(place(chunk.end()))) {
+            return Ok(vec![format!("the inputs have other bytes in {}", rows_of(part))]);
         }
         next += 1;
         if !all && next == parts.len() {

@@ -12,4 +12,6 @@ mod outputs;
 mod pages;
 mod parquet_in;
 mod plan;
+mod resume;
+mod resume_damage;
 mod support;

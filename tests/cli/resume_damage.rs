@@ -1,0 +1,203 @@
+//! Unfinished plans as a power loss may leave them: any length of the journal, any part, rubbish behind. What is whole is
+//! reused, and the rest is made again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZero;
+
+use rehome::engine::{Job, Want};
+use rehome::io::{Input, ReadOptions, Source, open_at};
+use rehome::plan::{Existing, PlanTask, Prepared};
+use rehome::{Cluster, Engine};
+
+use crate::support::{Dir, text_keys};
+
+const PART_ROWS: NonZero<u64> = NonZero::new(10).expect("not zero");
+
+/// Two small clusters, 35 keys, the undisturbed plan, and one in which only the sums are missing, by the library.
+struct Unfinished {
+    dir: Dir,
+    /// The files of the unfinished plan.
+    files: BTreeMap<String, Vec<u8>>,
+    /// The files of the finished one.
+    finished: BTreeMap<String, Vec<u8>>,
+}
+
+/// Makes or resumes the plan `plan`, and stops it before the sums are written if `stops`. Returns how many parts were
+/// reused.
+fn make(dir: &Dir, plan: &str, stops: bool) -> usize {
+    let cluster = |name: &str| Cluster::from_path(dir.path(name)).expect("a cluster");
+    let (from, to) = (cluster("a.toml"), cluster("b.toml"));
+    let placements = vec![from.placement().expect("a placement"), to.placement().expect("a placement")];
+    let inputs = vec![Input::from(Source::Path(dir.path("keys.txt")))];
+    let task = PlanTask {
+        from,
+        to,
+        inputs: inputs.clone(),
+        target: Some(dir.path(plan)),
+        existing: Existing { force: false, resume: true },
+        summary_only: false,
+        part_rows: PART_ROWS,
+    };
+    let Prepared::Make(mut maker) = task.prepare().expect("a place") else { panic!("{plan} is there already") };
+    let options = ReadOptions { part_rows: Some(PART_ROWS), ..ReadOptions::default() };
+    let mut reader = open_at(inputs, options, maker.position()).expect("an input");
+    maker.begin(serde_json::json!({"part_rows": 10}), reader.key_field(), false).expect("a place");
+    let engine = Engine::builder().threads(1).build().expect("an engine");
+    let job = Job { placements, want: Want::Nodes };
+    engine.stream(&job, reader.by_ref(), |chunk, nodes| maker.add(chunk, nodes)).expect("keys");
+    if stops {
+        // The sums cannot be written, as on a full disk.
+        dir.write(&format!("{plan}.partial/flows.csv"), "");
+        let error = maker.finish(reader.last_finished()).expect_err("no place for the sums");
+        assert!(error.to_string().contains("flows.csv"), "{error}");
+        return 0;
+    }
+    maker.finish(reader.last_finished()).expect("a plan").reused
+}
+
+impl Unfinished {
+    fn new() -> Self {
+        let dir = Dir::new();
+        dir.ok("cluster new a.toml --algorithm dx --node x --node y");
+        dir.ok("cluster add a.toml z -o b.toml");
+        dir.write("keys.txt", text_keys(35));
+        make(&dir, "undisturbed", false);
+        make(&dir, "plan", true);
+        dir.sh("rm plan.partial/flows.csv").succeeds();
+        let (files, finished) = (dir.tree("plan.partial"), dir.tree("undisturbed"));
+        assert_eq!(files.len(), 5, "four parts and the journal: {:?}", files.keys());
+        dir.sh("rm -r plan.partial").succeeds();
+        Self { dir, files, finished }
+    }
+
+    /// Puts files into the folder of the unfinished plan, resumes it, and compares it with the undisturbed one. Returns
+    /// how many parts were reused.
+    #[track_caller]
+    fn finish(&self, files: &BTreeMap<String, Vec<u8>>, what: &str) -> usize {
+        fs::create_dir_all(self.dir.path("plan.partial/moves")).expect("a folder");
+        for (path, bytes) in files {
+            self.dir.write(&format!("plan.partial/{path}"), bytes);
+        }
+        let reused = make(&self.dir, "plan", false);
+        assert!(self.dir.tree("plan") == self.finished, "{what}: other bytes");
+        assert!(!self.dir.exists("plan.partial"), "{what}");
+        fs::remove_dir_all(self.dir.path("plan")).expect("a folder");
+        reused
+    }
+
+    fn journal(&self) -> &[u8] {
+        &self.files["journal.jsonl"]
+    }
+}
+
+#[test]
+fn a_journal_of_any_length_is_resumed_behind_its_last_whole_line() {
+    let plan = Unfinished::new();
+    for length in 0..=plan.journal().len() {
+        let mut files = plan.files.clone();
+        files.get_mut("journal.jsonl").expect("a journal").truncate(length);
+        let whole = plan.journal()[..length].iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(plan.finish(&files, &format!("{length} bytes")), whole.saturating_sub(1), "{length} bytes");
+    }
+}
+
+#[test]
+fn a_damaged_line_of_the_journal_ends_what_is_trusted() {
+    let plan = Unfinished::new();
+    for at in (0..plan.journal().len()).step_by(7) {
+        for damage in [|byte: &mut u8| *byte ^= 1, |byte: &mut u8| *byte = 0, |byte: &mut u8| *byte = b'\n'] {
+            let mut files = plan.files.clone();
+            let journal = files.get_mut("journal.jsonl").expect("a journal");
+            let before = journal[at];
+            damage(&mut journal[at]);
+            if journal[at] == before {
+                continue;
+            }
+            let whole = plan.journal()[..at].iter().filter(|byte| **byte == b'\n').count();
+            assert_eq!(plan.finish(&files, &format!("byte {at}")), whole.saturating_sub(1), "byte {at}");
+        }
+    }
+    // Lines that were lost in the middle, and one that is there twice.
+    let lines: Vec<&[u8]> = plan.journal().split_inclusive(|byte| *byte == b'\n').collect();
+    for (order, reused) in [(&[0, 2, 3][..], 0), (&[0, 1, 3], 1), (&[0, 1, 1, 2], 1), (&[1, 2], 0), (&[0, 0, 1], 0)] {
+        let mut files = plan.files.clone();
+        files.insert("journal.jsonl".to_owned(), order.iter().flat_map(|line| lines[*line]).copied().collect());
+        assert_eq!(plan.finish(&files, &format!("{order:?}")), reused, "{order:?}");
+    }
+}
+
+#[test]
+fn a_damaged_part_is_made_again_with_all_behind_it() {
+    let plan = Unfinished::new();
+    for part in 0..4 {
+        let path = format!("moves/part-{part:05}.parquet");
+        let bytes = &plan.files[&path];
+        let mut damaged: Vec<Option<Vec<u8>>> = vec![None, Some(Vec::new()), Some(bytes[..bytes.len() - 1].to_vec())];
+        damaged.push(Some([bytes.as_slice(), b"\0"].concat()));
+        damaged.extend((0..bytes.len()).step_by(bytes.len() / 5).map(|at| {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 0x10;
+            Some(bytes)
+        }));
+        for (number, damaged) in damaged.into_iter().enumerate() {
+            let mut files = plan.files.clone();
+            files.remove(&path);
+            files.extend(damaged.map(|bytes| (path.clone(), bytes)));
+            assert_eq!(plan.finish(&files, &format!("{path}, damage {number}")), part, "{path}, damage {number}");
+        }
+    }
+    // Two parts that changed places.
+    let mut files = plan.files.clone();
+    let [first, second] = [0, 1].map(|part| format!("moves/part-{part:05}.parquet"));
+    files.insert(first.clone(), plan.files[&second].clone());
+    files.insert(second, plan.files[&first].clone());
+    assert_eq!(plan.finish(&files, "swapped"), 0);
+}
+
+#[test]
+fn rubbish_behind_the_finished_parts_is_removed() {
+    let plan = Unfinished::new();
+    let mut files = plan.files.clone();
+    files.insert("moves/part-00004.parquet".to_owned(), b"PAR1".to_vec());
+    files.insert("moves/part-99999.parquet".to_owned(), Vec::new());
+    for (name, bytes) in &plan.finished {
+        if name.ends_with(".csv") || name.ends_with(".json") {
+            // Half of each, as if the run had been killed while it wrote the sums.
+            files.insert(name.clone(), bytes[..bytes.len() / 2].to_vec());
+        }
+    }
+    assert_eq!(plan.finish(&files, "half-written sums"), 4);
+    // All of it there but the final name, and the journal not yet removed.
+    files = plan.finished.clone();
+    files.insert("journal.jsonl".to_owned(), plan.journal().to_vec());
+    assert_eq!(plan.finish(&files, "a manifest and a journal"), 4);
+    // Nothing but rubbish.
+    files = plan.files.clone();
+    files.remove("journal.jsonl");
+    assert_eq!(plan.finish(&files, "no journal"), 0);
+    files.insert("manifest.json".to_owned(), plan.finished["manifest.json"][..100].to_vec());
+    assert_eq!(plan.finish(&files, "half a manifest and no journal"), 0);
+}
+
+#[test]
+fn a_plan_that_lacks_only_its_name_gets_it() {
+    let dir = Dir::with_clusters(20_000);
+    let line = "plan --from c10.toml --to c11.toml keys.txt -o plan --part-rows 3000";
+    dir.ok(line);
+    let finished = dir.tree("plan");
+    dir.sh("mv plan plan.partial").succeeds();
+    // It is not thrown away by the way.
+    dir.run(line).fails(&["plan.partial", "is an unfinished plan", "--resume", "--force"]);
+    assert!(dir.tree("plan.partial") == finished);
+    dir.run(&format!("{line} --resume").replace("c11", "c10")).fails(&["plan.partial", "\"to\"", "node-10"]);
+    dir.run(&format!("{line} --resume --blank keep")).fails(&["plan.partial", "--blank"]);
+    assert!(dir.tree("plan.partial") == finished);
+    let run = dir.ok(&format!("{line} --resume --timings")).says(&["the plan is finished"]);
+    assert_eq!(crate::resume::reused(&run), (7, 7));
+    assert!(dir.tree("plan") == finished && !dir.exists("plan.partial"));
+    dir.sh("mv plan plan.partial && printf x >> plan.partial/moves/part-00002.parquet").succeeds();
+    dir.run(&format!("{line} --resume")).fails(&["plan.partial", "part-00002.parquet", "bytes", "--force"]);
+    dir.ok(&format!("{line} --force"));
+    assert!(dir.tree("plan") == finished && !dir.exists("plan.partial"));
+}
