@@ -91,7 +91,7 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
             message::note("the inputs have other time stamps than before: the keys of the finished parts are compared");
         }
         let earlier = open(&args, &from, &to, Position::default())?;
-        maker.check_keys(earlier.reader)?;
+        maker.check_keys(&recorded_options(&args, &earlier), earlier.reader)?;
     }
     let position = maker.position();
     let rows_before = position.row;

@@ -158,11 +158,14 @@ impl PlanMaker {
     }
 
     /// Compares the keys of the parts that an earlier run made with what the inputs hold now; `chunks` are read from
-    /// their start.
+    /// their start, in the way that `options` say.
     ///
     /// # Errors
-    /// If they are others, or reading fails.
-    pub fn check_keys(&self, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<()> {
+    /// If they are others, or the options are, or reading fails.
+    pub fn check_keys(&self, options: &Value, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<()> {
+        if let (Stage::Claimed(claim), Some(journal)) = (&self.stage, &self.journal) {
+            refuse(&claim.partial, journal.header.option_differences(options))?;
+        }
         let entries = self.journal.iter().flat_map(|journal| &journal.entries);
         let (parts, ends): (Vec<Part>, Vec<Position>) =
             entries.map(|entry| (entry.part.clone(), entry.end.clone())).unzip();
@@ -185,8 +188,8 @@ impl PlanMaker {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Unwritten) {
             Stage::Claimed(claim) => Stage::Writing(match &self.journal {
                 None => {
-                    let stamps = std::mem::take(&mut self.stamps);
-                    let header = Header::new(&self.task.from, &self.task.to, self.options.clone(), stamps);
+                    let (from, to) = (&self.task.from, &self.task.to);
+                    let header = Header::new(from, to, self.options.clone(), self.stamps.clone());
                     PlanWriter::begin(claim, &header, run.schema(), has_moves)?
                 }
                 Some(journal) => {
@@ -230,7 +233,7 @@ impl PlanMaker {
     /// Ends the plan after an error. The parts that are done stay for `--resume` if a read or a write failed, which
     /// another run may not meet again, and go if the input itself is at fault.
     pub fn give_up(&mut self, error: &Error) {
-        let readable_again = self.task.inputs.iter().all(|input| length(input).is_some());
+        let readable_again = !self.stamps.iter().any(StampedInput::is_stream);
         if let (Stage::Writing(writer), ErrorKind::Io { .. }, true) = (&mut self.stage, error.kind(), readable_again) {
             writer.keep();
         }

@@ -14,4 +14,6 @@ mod parquet_in;
 mod plan;
 mod resume;
 mod resume_damage;
+mod resume_odd;
+mod resume_refusals;
 mod support;
