@@ -175,7 +175,8 @@ pub(super) fn publish(mut claim: Claim, journal: Option<JournalWriter>) -> Resul
     if place.symlink_metadata().is_err() {
         fs::rename(partial, place).map_err(failed)?;
     } else if exchange(partial, place) {
-        // What has the partial name now is the plan that was replaced.
+        // What has the partial name now is the plan that was replaced; its manifest tells that for as long as it can.
+        claim.clear_but(|path| path == MANIFEST)?;
         fs::remove_dir_all(partial).map_err(|error| Error::io("remove", partial, error))?;
     } else {
         // Where names cannot be exchanged, nothing is under the final name for a moment.

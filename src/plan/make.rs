@@ -126,6 +126,16 @@ impl PlanTask {
             }
         }
     }
+
+    /// What a finished plan was made from that is not of this task, options aside.
+    fn differences(&self, manifest: &Manifest) -> Vec<String> {
+        let mut differences = cluster_differences("from", &manifest.from, &self.from);
+        differences.extend(cluster_differences("to", &manifest.to, &self.to));
+        let now: Vec<_> = self.inputs.iter().map(|input| (input.name.as_str(), length(input))).collect();
+        let then: Vec<_> = manifest.inputs.iter().map(|input| (input.name.as_str(), input.bytes)).collect();
+        differences.extend(input_differences(then.into_iter(), now.into_iter()));
+        differences
+    }
 }
 
 impl PlanMaker {
@@ -133,7 +143,7 @@ impl PlanMaker {
         let mut surely_same = true;
         if let (Some(claim), Some(journal)) = (&claim, &journal) {
             let (differences, same) = journal.header.differences(&task.from, &task.to, &stamps);
-            refuse(&claim.partial, differences)?;
+            refuse(&claim.partial, &differences)?;
             surely_same = same;
         }
         let stage = claim.map_or(Stage::Unwritten, Stage::Claimed);
@@ -164,14 +174,14 @@ impl PlanMaker {
     /// If they are others, or the options are, or reading fails.
     pub fn check_keys(&self, options: &Value, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<()> {
         if let (Stage::Claimed(claim), Some(journal)) = (&self.stage, &self.journal) {
-            refuse(&claim.partial, journal.header.option_differences(options))?;
+            refuse(&claim.partial, &journal.header.option_differences(options))?;
         }
         let entries = self.journal.iter().flat_map(|journal| &journal.entries);
         let (parts, ends): (Vec<Part>, Vec<Position>) =
             entries.map(|entry| (entry.part.clone(), entry.end.clone())).unzip();
         let differences = key_differences(chunks, &parts, Some(&ends))?;
         match &self.stage {
-            Stage::Claimed(claim) => refuse(&claim.partial, differences),
+            Stage::Claimed(claim) => refuse(&claim.partial, &differences),
             _ => Ok(()),
         }
     }
@@ -193,7 +203,7 @@ impl PlanMaker {
                     PlanWriter::begin(claim, &header, run.schema(), has_moves)?
                 }
                 Some(journal) => {
-                    refuse(&claim.partial, journal.header.option_differences(&self.options))?;
+                    refuse(&claim.partial, &journal.header.option_differences(&self.options))?;
                     if StampedInput::of_all(&self.task.inputs)? != self.stamps {
                         let what = "an input changed while it was opened, so the finished parts may not fit it";
                         return Err(
@@ -277,17 +287,22 @@ pub struct FinishedPlan {
     manifest: Manifest,
     /// The claim on a plan that lacks only its final name.
     unnamed: Option<Claim>,
+    /// What differs; refused unless `named` is the one.
+    differences: Vec<String>,
+    /// The plan that has the name, if it is made from these clusters and inputs. A run that was killed after it had
+    /// exchanged the names left the replaced plan as the one without a name.
+    named: Option<Manifest>,
 }
 
 impl FinishedPlan {
     fn new(task: &PlanTask, folder: PathBuf, manifest: Manifest, unnamed: Option<Claim>) -> Result<Self> {
-        let mut differences = cluster_differences("from", &manifest.from, &task.from);
-        differences.extend(cluster_differences("to", &manifest.to, &task.to));
-        let now: Vec<_> = task.inputs.iter().map(|input| (input.name.as_str(), length(input))).collect();
-        let then: Vec<_> = manifest.inputs.iter().map(|input| (input.name.as_str(), input.bytes)).collect();
-        differences.extend(input_differences(then.into_iter(), now.into_iter()));
-        refuse(&folder, differences)?;
-        Ok(Self { folder, manifest, unnamed })
+        let differences = task.differences(&manifest);
+        let named = unnamed.as_ref().and_then(|claim| Manifest::of_plan(&claim.place).ok());
+        let named = named.filter(|named| task.differences(named).is_empty());
+        if named.is_none() {
+            refuse(&folder, &differences)?;
+        }
+        Ok(Self { folder, manifest, unnamed, differences, named })
     }
 
     /// Its manifest.
@@ -301,18 +316,27 @@ impl FinishedPlan {
     /// # Errors
     /// If anything differs (the error says what), or reading fails.
     pub fn accept(mut self, options: &Value, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<Manifest> {
-        refuse(&self.folder, option_differences(&self.manifest.options, options))?;
+        let named = self.named.take().filter(|named| option_differences(&named.options, options).is_empty());
+        let has_name = named.is_some();
+        if let Some((claim, named)) = self.unnamed.as_ref().zip(named) {
+            (self.folder, self.manifest, self.differences) = (claim.place.clone(), named, Vec::new());
+        }
+        self.differences.extend(option_differences(&self.manifest.options, options));
+        refuse(&self.folder, &self.differences)?;
         if !self.manifest.is_intact() {
             return Err(altered("its manifest has another checksum than it says".to_owned()).in_file(&self.folder));
         }
-        refuse(&self.folder, key_differences(chunks, &self.manifest.parts, None)?)?;
+        refuse(&self.folder, &key_differences(chunks, &self.manifest.parts, None)?)?;
         for file in &self.manifest.files {
             if let Some(fault) = file.fault(&self.folder)? {
                 return Err(altered(format!("{} {fault}", file.path)).in_file(&self.folder));
             }
         }
-        if let Some(claim) = self.unnamed.take() {
-            publish(claim, None)?;
+        match self.unnamed.take() {
+            // The plan that was replaced.
+            Some(mut claim) if has_name => claim.keep(false),
+            Some(claim) => publish(claim, None)?,
+            None => {}
         }
         Ok(self.manifest)
     }
@@ -369,7 +393,7 @@ fn key_differences(
 }
 
 /// Fails if anything differs, and says what.
-fn refuse(folder: &Path, differences: Vec<String>) -> Result<()> {
+fn refuse(folder: &Path, differences: &[String]) -> Result<()> {
     if differences.is_empty() {
         return Ok(());
     }

@@ -201,3 +201,35 @@ fn a_plan_that_lacks_only_its_name_gets_it() {
     dir.ok(&format!("{line} --force"));
     assert!(dir.tree("plan") == finished && !dir.exists("plan.partial"));
 }
+
+#[test]
+fn a_plan_that_got_its_name_before_the_one_it_replaced_was_gone_is_finished() {
+    let dir = Dir::with_clusters(20_000);
+    let line = "plan --from c10.toml --to c11.toml keys.txt -o plan --part-rows 3000";
+    let resume = format!("{line} --force --resume --timings");
+    dir.ok(line);
+    dir.ok("plan --from c11.toml --to c10.toml keys.txt -o old --part-rows 3000");
+    let finished = dir.tree("plan");
+    // The replaced plan is another or the same, and some of it is gone already.
+    for old in ["old", "plan"] {
+        for gone in
+            ["true", "rm plan.partial/nodes.csv", "rm plan.partial/moves/*0.parquet", "rm -r plan.partial/moves"]
+        {
+            dir.sh(&format!("cp -r {old} plan.partial && {gone}")).succeeds();
+            let run = dir.ok(&resume).says(&["the plan is finished"]);
+            assert_eq!(crate::resume::reused(&run), (7, 7));
+            assert!(dir.tree("plan") == finished && !dir.exists("plan.partial"), "{old}, {gone}");
+        }
+    }
+    // The other way round: the names are not exchanged yet.
+    dir.sh("mv plan plan.partial && cp -r old plan").succeeds();
+    let run = dir.ok(&resume).says(&["the plan is finished"]);
+    assert_eq!(crate::resume::reused(&run), (7, 7));
+    assert!(dir.tree("plan") == finished && !dir.exists("plan.partial"));
+    // Neither is what is wanted.
+    dir.sh("cp -r plan plan.partial").succeeds();
+    let before = dir.tree("");
+    dir.run(&resume.replace("c10", "c11")).fails(&["plan.partial", "\"from\"", "node-10"]);
+    dir.run(&resume.replace("3000", "4000")).fails(&["plan.partial", "--part-rows: was 3000 and is 4000"]);
+    assert!(dir.tree("") == before);
+}
