@@ -45,7 +45,9 @@ pub(super) fn part_path(number: u64) -> String {
 
 impl PlanWriter {
     /// Starts a plan.
-    pub(super) fn begin(claim: Claim, header: &Header, schema: SchemaRef, has_moves: bool) -> Result<Self> {
+    pub(super) fn begin(mut claim: Claim, header: &Header, schema: SchemaRef, has_moves: bool) -> Result<Self> {
+        claim.clear_but(|_| false)?;
+        claim.keep(false);
         let moves = claim.partial.join(MOVES);
         fs::create_dir_all(&moves).map_err(|error| Error::io("create", &moves, error))?;
         let journal = JournalWriter::create(&claim.partial, header)?;

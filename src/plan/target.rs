@@ -70,11 +70,6 @@ impl Claim {
         error.map_or(Ok(()), |error| Err(error.in_file(&self.place)))
     }
 
-    /// Removes all that is in the folder.
-    fn clear(&self) -> Result<()> {
-        self.clear_but(|_| false)
-    }
-
     /// Removes what is in the folder and `wanted` (paths inside it) does not name; folders stay.
     pub(super) fn clear_but(&self, wanted: impl Fn(&str) -> bool) -> Result<()> {
         for (folder, prefix) in [(self.partial.join(MOVES), format!("{MOVES}/")), (self.partial.clone(), String::new())]
@@ -151,7 +146,7 @@ fn claim_partial(place: PathBuf, partial: PathBuf, existing: Existing) -> Result
     }
     let lock = lock(&partial)?;
     // Kept until it is known that nothing of it is wanted.
-    let mut claim = Claim { place, partial, force: existing.force, _lock: lock, keeps: true };
+    let claim = Claim { place, partial, force: existing.force, _lock: lock, keeps: true };
     let begun = if existing.force && !existing.resume { None } else { Journal::read(&claim.partial)? };
     let has_parts = begun.as_ref().is_some_and(|journal| !journal.entries.is_empty());
     if existing.resume {
@@ -170,8 +165,7 @@ fn claim_partial(place: PathBuf, partial: PathBuf, existing: Existing) -> Result
         };
         return Err(Error::invalid("is an unfinished plan", hint).in_file(&claim.partial));
     }
-    claim.clear()?;
-    claim.keeps = false;
+    // Not removed before there is something to begin with.
     Ok(Found::Nothing(claim))
 }
 

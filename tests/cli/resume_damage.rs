@@ -6,7 +6,7 @@ use std::fs;
 use std::num::NonZero;
 
 use rehome::engine::{Job, Want};
-use rehome::io::{Input, ReadOptions, Source, open_at};
+use rehome::io::{Input, Position, ReadOptions, Source, open_at};
 use rehome::plan::{Existing, PlanTask, Prepared};
 use rehome::{Cluster, Engine};
 
@@ -14,7 +14,7 @@ use crate::support::{Dir, text_keys};
 
 const PART_ROWS: NonZero<u64> = NonZero::new(10).expect("not zero");
 
-/// Two small clusters, 35 keys, the undisturbed plan, and one in which only the sums are missing, by the library.
+/// Two small clusters, 35 keys in three files of one name, the undisturbed plan, and one in which only the sums are missing, by the library.
 struct Unfinished {
     dir: Dir,
     /// The files of the unfinished plan.
@@ -23,22 +23,31 @@ struct Unfinished {
     finished: BTreeMap<String, Vec<u8>>,
 }
 
-/// Makes or resumes the plan `plan`, and stops it before the sums are written if `stops`. Returns how many parts were
-/// reused.
-fn make(dir: &Dir, plan: &str, stops: bool) -> usize {
+/// The inputs; one of them is empty.
+fn inputs(dir: &Dir) -> Vec<Input> {
+    ["one", "none", "two"].map(|folder| Input::from(Source::Path(dir.path(folder).join("keys.txt")))).to_vec()
+}
+
+/// To make or to resume the plan `plan`.
+fn task(dir: &Dir, plan: &str, inputs: Vec<Input>) -> PlanTask {
     let cluster = |name: &str| Cluster::from_path(dir.path(name)).expect("a cluster");
-    let (from, to) = (cluster("a.toml"), cluster("b.toml"));
-    let placements = vec![from.placement().expect("a placement"), to.placement().expect("a placement")];
-    let inputs = vec![Input::from(Source::Path(dir.path("keys.txt")))];
-    let task = PlanTask {
-        from,
-        to,
-        inputs: inputs.clone(),
+    PlanTask {
+        from: cluster("a.toml"),
+        to: cluster("b.toml"),
+        inputs,
         target: Some(dir.path(plan)),
         existing: Existing { force: false, resume: true },
         summary_only: false,
         part_rows: PART_ROWS,
-    };
+    }
+}
+
+/// Makes or resumes the plan `plan`, and stops it before the sums are written if `stops`. Returns how many parts were
+/// reused.
+fn make(dir: &Dir, plan: &str, stops: bool) -> usize {
+    let inputs = inputs(dir);
+    let task = task(dir, plan, inputs.clone());
+    let placements = [&task.from, &task.to].map(|cluster| cluster.placement().expect("a placement")).to_vec();
     let Prepared::Make(mut maker) = task.prepare().expect("a place") else { panic!("{plan} is there already") };
     let options = ReadOptions { part_rows: Some(PART_ROWS), ..ReadOptions::default() };
     let mut reader = open_at(inputs, options, maker.position()).expect("an input");
@@ -61,7 +70,9 @@ impl Unfinished {
         let dir = Dir::new();
         dir.ok("cluster new a.toml --algorithm dx --node x --node y");
         dir.ok("cluster add a.toml z -o b.toml");
-        dir.write("keys.txt", text_keys(35));
+        dir.sh("mkdir one none two && touch none/keys.txt").succeeds();
+        dir.write("one/keys.txt", text_keys(17));
+        dir.write("two/keys.txt", text_keys(18).replace("user:", "more:"));
         make(&dir, "undisturbed", false);
         make(&dir, "plan", true);
         dir.sh("rm plan.partial/flows.csv").succeeds();
@@ -71,14 +82,19 @@ impl Unfinished {
         Self { dir, files, finished }
     }
 
-    /// Puts files into the folder of the unfinished plan, resumes it, and compares it with the undisturbed one. Returns
-    /// how many parts were reused.
-    #[track_caller]
-    fn finish(&self, files: &BTreeMap<String, Vec<u8>>, what: &str) -> usize {
+    /// Puts files into the folder of the unfinished plan.
+    fn put(&self, files: &BTreeMap<String, Vec<u8>>) {
         fs::create_dir_all(self.dir.path("plan.partial/moves")).expect("a folder");
         for (path, bytes) in files {
             self.dir.write(&format!("plan.partial/{path}"), bytes);
         }
+    }
+
+    /// Puts files into the folder of the unfinished plan, resumes it, and compares it with the undisturbed one. Returns
+    /// how many parts were reused.
+    #[track_caller]
+    fn finish(&self, files: &BTreeMap<String, Vec<u8>>, what: &str) -> usize {
+        self.put(files);
         let reused = make(&self.dir, "plan", false);
         assert!(self.dir.tree("plan") == self.finished, "{what}: other bytes");
         assert!(!self.dir.exists("plan.partial"), "{what}");
@@ -88,6 +104,10 @@ impl Unfinished {
 
     fn journal(&self) -> &[u8] {
         &self.files["journal.jsonl"]
+    }
+
+    fn journal_text(&self) -> &str {
+        std::str::from_utf8(self.journal()).expect("JSON")
     }
 }
 
@@ -178,6 +198,61 @@ fn rubbish_behind_the_finished_parts_is_removed() {
     assert_eq!(plan.finish(&files, "no journal"), 0);
     files.insert("manifest.json".to_owned(), plan.finished["manifest.json"][..100].to_vec());
     assert_eq!(plan.finish(&files, "half a manifest and no journal"), 0);
+}
+
+#[test]
+fn inputs_of_one_name_are_not_taken_for_each_other() {
+    let plan = Unfinished::new();
+    plan.put(&plan.files);
+    let task = |inputs: Vec<Input>| task(&plan.dir, "plan", inputs);
+    let error = |inputs: Vec<Input>| task(inputs).prepare().expect_err("other inputs").to_string();
+    let [one, none, two] = inputs(&plan.dir).try_into().expect("three");
+    assert!(error(vec![two.clone(), none.clone(), one.clone()]).contains("input \"keys.txt\" was"));
+    assert!(error(vec![one.clone(), none.clone()]).contains("there were 3 inputs and are 2"));
+    // Even at one length each.
+    plan.dir.write("one/other.txt", plan.dir.text("one/keys.txt").replace("user:1", "user:2"));
+    plan.dir.sh("mv one/other.txt one/keys.txt").succeeds();
+    let Ok(Prepared::Make(maker)) = task(vec![one, none, two]).prepare() else { panic!("refused by its length") };
+    assert!(maker.doubts_inputs());
+    let options = ReadOptions { part_rows: Some(PART_ROWS), ..ReadOptions::default() };
+    let reader = open_at(inputs(&plan.dir), options, Position::default()).expect("inputs");
+    let error = maker.check_keys(&serde_json::json!({"part_rows": 10}), reader).expect_err("other keys");
+    assert!(error.to_string().contains("other keys in rows 0 to 9"), "{error}");
+}
+
+#[test]
+fn an_input_that_changes_after_it_was_looked_at_is_noticed() {
+    let plan = Unfinished::new();
+    plan.put(&plan.files);
+    let prepare = || {
+        let Ok(Prepared::Make(maker)) = task(&plan.dir, "plan", inputs(&plan.dir)).prepare() else { panic!("refused") };
+        maker
+    };
+    let options = || serde_json::json!({"part_rows": 10});
+    let key = open_at(inputs(&plan.dir), ReadOptions::default(), Position::default()).expect("inputs").key_field();
+    // Between the comparison with the parts that are there and the opening: nothing is known of the file then.
+    let replace = || plan.dir.sh("cp two/keys.txt two/new.txt && mv two/new.txt two/keys.txt").succeeds();
+    let mut maker = prepare();
+    replace();
+    let error = maker.begin(options(), key.clone(), false).expect_err("a change").to_string();
+    assert!(error.contains("changed while it was opened"), "{error}");
+    drop(maker);
+    assert!(plan.dir.tree("plan.partial") == plan.files);
+    // At the start: what is read is the new file, and the stamp is that of the old one, so that a resume reads it again.
+    plan.dir.sh("rm -r plan.partial").succeeds();
+    let mut maker = prepare();
+    replace();
+    maker.begin(options(), key, false).expect("a place");
+    maker.give_up(&rehome::Error::io("write", "", std::io::Error::other("a full disk")));
+    drop(maker);
+    let journal = plan.dir.text("plan.partial/journal.jsonl");
+    assert_eq!(journal.lines().count(), 1);
+    plan.dir.write("plan.partial/journal.jsonl", journal + plan.journal_text().split_once('\n').expect("a header").1);
+    for (path, bytes) in plan.files.iter().filter(|(path, _)| path.starts_with("moves/")) {
+        plan.dir.write(&format!("plan.partial/{path}"), bytes);
+    }
+    let maker = prepare();
+    assert!(maker.reused() == 4 && maker.doubts_inputs());
 }
 
 #[test]

@@ -220,6 +220,9 @@ fn changed_inputs_are_named() {
 fn an_unfinished_plan_is_replaced_only_with_force() {
     let dir = stopped();
     refused(&dir, LINE, &["plan.partial", "is an unfinished plan", "--resume to finish it", "--force to start anew"]);
+    // Nor is it thrown away for a run that cannot even begin.
+    refused(&dir, &format!("{LINE} --force").replace("ids.csv", "typo.csv"), &["typo.csv", "cannot open"]);
+    refused(&dir, &format!("{LINE} --force").replace("--column id", "--column typo"), &["no column \"typo\""]);
     let run = dir.ok(&format!("{LINE} --force --timings"));
     assert_eq!(reused(&run).0, 0);
     assert!(dir.tree("plan") == dir.tree("undisturbed") && !dir.exists("plan.partial"));
