@@ -150,13 +150,17 @@ fn claim_partial(place: PathBuf, partial: PathBuf, existing: Existing) -> Result
     let begun = if existing.force && !existing.resume { None } else { Journal::read(&claim.partial)? };
     let has_parts = begun.as_ref().is_some_and(|journal| !journal.entries.is_empty());
     if existing.resume {
-        if let Some(journal) = begun {
-            return Ok(Found::Unfinished(claim, journal));
+        match begun {
+            Some(journal) if has_parts => return Ok(Found::Unfinished(claim, journal)),
+            // Without parts, it makes no difference what was begun.
+            Some(_) => {}
+            None => {
+                if let Ok(manifest) = Manifest::of_plan(&claim.partial) {
+                    return Ok(Found::Unnamed(claim, manifest));
+                }
+            }
         }
-        if let Ok(manifest) = Manifest::of_plan(&claim.partial) {
-            return Ok(Found::Unnamed(claim, manifest));
-        }
-    } else if (has_parts || lacks_only_its_name(&claim.partial, &begun)) && !existing.force {
+    } else if !existing.force && (has_parts || lacks_only_its_name(&claim.partial, begun.as_ref())) {
         let is_stream = begun.is_some_and(|journal| journal.header.reads_a_stream());
         let hint = if is_stream {
             "pass --force to start anew (what came from a stream cannot be read again)"
@@ -170,7 +174,7 @@ fn claim_partial(place: PathBuf, partial: PathBuf, existing: Existing) -> Result
 }
 
 /// Whether a plan is finished but for its name: the manifest is written last, and the journal removed after that.
-fn lacks_only_its_name(partial: &Path, begun: &Option<Journal>) -> bool {
+fn lacks_only_its_name(partial: &Path, begun: Option<&Journal>) -> bool {
     begun.is_none() && Manifest::of_plan(partial).is_ok()
 }
 

@@ -217,6 +217,24 @@ fn changed_inputs_are_named() {
 }
 
 #[test]
+fn a_plan_without_a_finished_part_binds_nobody() {
+    let dir = stopped();
+    let header = dir.text("plan.partial/journal.jsonl").split_inclusive('\n').next().expect("a header").to_owned();
+    for more in ["", "--resume"] {
+        dir.sh(
+            "rm -rf plan plan.partial && mkdir -p plan.partial/moves && echo > plan.partial/moves/part-00000.parquet",
+        )
+        .succeeds();
+        dir.write("plan.partial/journal.jsonl", &header);
+        dir.ok(&format!("{LINE} {more}")
+            .replace("2000", "3000")
+            .replace("ids.csv", "keys.txt")
+            .replace("--column id", "")
+            .replace("--key-type u64", ""));
+    }
+}
+
+#[test]
 fn an_unfinished_plan_is_replaced_only_with_force() {
     let dir = stopped();
     refused(&dir, LINE, &["plan.partial", "is an unfinished plan", "--resume to finish it", "--force to start anew"]);
