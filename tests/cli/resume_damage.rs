@@ -123,6 +123,24 @@ fn a_journal_of_any_length_is_resumed_behind_its_last_whole_line() {
 }
 
 #[test]
+fn a_resumed_run_that_is_stopped_leaves_no_less_than_the_one_before() {
+    let plan = Unfinished::new();
+    let length = plan.journal().len();
+    for damage in [0, 1, 100, length / 2, length - 1, length] {
+        let mut files = plan.files.clone();
+        files.get_mut("journal.jsonl").expect("a journal").truncate(damage);
+        for rubbish in ["", "rubbish", "\n", "00000000 {}\n"] {
+            files.get_mut("journal.jsonl").expect("a journal").extend(rubbish.bytes());
+            plan.put(&files);
+            make(&plan.dir, "plan", true);
+            fs::remove_file(plan.dir.path("plan.partial/flows.csv")).expect("a file");
+            assert!(plan.dir.tree("plan.partial") == plan.files, "{damage} bytes and {rubbish:?}");
+        }
+    }
+    assert_eq!(plan.finish(&plan.files, "at last"), 4);
+}
+
+#[test]
 fn a_damaged_line_of_the_journal_ends_what_is_trusted() {
     let plan = Unfinished::new();
     for at in (0..plan.journal().len()).step_by(7) {
