@@ -15,4 +15,8 @@ mod packed;
 mod pages;
 mod parquet_in;
 mod plan;
+mod resume;
+mod resume_damage;
+mod resume_odd;
+mod resume_refusals;
 mod support;
