@@ -18,6 +18,12 @@ impl NodeId {
         Self(position)
     }
 
+    /// The position as a number; that of [`NONE`](Self::NONE) is above all others.
+    #[inline(always)]
+    pub(crate) const fn raw(self) -> u32 {
+        self.0
+    }
+
     /// The position, or none for [`NONE`](Self::NONE).
     pub fn index(self) -> Option<usize> {
         (self != Self::NONE).then_some(self.0 as usize)

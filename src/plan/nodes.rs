@@ -15,6 +15,7 @@ pub struct MatchedNodes {
     /// Position in the second cluster of each numbered node.
     in_to: Vec<Option<usize>>,
     shared: usize,
+    is_aligned: bool,
 }
 
 impl MatchedNodes {
@@ -37,7 +38,8 @@ impl MatchedNodes {
             *number = u32::try_from(in_to.len()).unwrap_or(u32::MAX - 1);
             in_to.push(Some(position));
         }
-        Self { from: from.clone(), to: to.clone(), of_to, in_to, shared }
+        let is_aligned = (0..).zip(&of_to).all(|(position, number)| position == *number);
+        Self { from: from.clone(), to: to.clone(), of_to, in_to, shared, is_aligned }
     }
 
     /// The two clusters.
@@ -63,6 +65,11 @@ impl MatchedNodes {
     /// The name of a numbered node; none for "unplaced".
     pub fn name(&self, number: usize) -> Option<&str> {
         self.before(number).or_else(|| self.after(number)).map(Node::name)
+    }
+
+    /// Whether every node has the same position in both clusters that have it, so that positions can be compared.
+    pub(super) fn is_aligned(&self) -> bool {
+        self.is_aligned
     }
 
     /// The number of a node of the first cluster.

@@ -119,23 +119,24 @@ impl Tally {
             self.add_bytes(sizes.iter().copied().map(u128::from).sum())?;
         }
         self.rows += before.len() as u64;
-        let mut found = [0; STRIP];
+        let mut found = [0_u16; STRIP];
         for (strip, (before, after)) in before.chunks(STRIP).zip(after.chunks(STRIP)).enumerate() {
-            self.keys.count(before.iter().map(|node| self.nodes.number_from(*node)));
+            self.keys.count(before);
             // First which keys move, without a branch; then those few.
-            let mut count = 0;
-            for (index, (before, after)) in before.iter().zip(after).enumerate() {
-                let (from, to) = (self.nodes.number_from(*before), self.nodes.number_to(*after));
-                found[count] = index;
-                count += usize::from(from != to);
-            }
+            let count = if self.nodes.is_aligned() {
+                collect(before, after, &mut found, |before, after| before != after)
+            } else {
+                collect(before, after, &mut found, |before, after| {
+                    self.nodes.number_from(before) != self.nodes.number_to(after)
+                })
+            };
             let sizes = sizes.map(|sizes| &sizes[strip * STRIP..]);
             if let Some(sizes) = sizes {
                 for (before, size) in before.iter().zip(sizes) {
                     self.bytes[self.nodes.number_from(*before)] += size;
                 }
             }
-            for index in found[..count].iter().copied() {
+            for index in found[..count].iter().map(|index| usize::from(*index)) {
                 let (from, to) = (self.nodes.number_from(before[index]), self.nodes.number_to(after[index]));
                 self.flows.add(from, to, 1, sizes.map_or(0, |sizes| sizes[index]));
                 moved(strip * STRIP + index);
@@ -289,6 +290,23 @@ impl Tally {
             to: Side::new(to.nodes().len(), self.eligible.1, self.rows, keys.1[last], &loads(&keys.1, to)),
         }
     }
+}
+
+/// Collects the positions of the keys that move, without a branch; at most [`STRIP`] of them.
+#[inline(always)]
+fn collect(
+    before: &[NodeId],
+    after: &[NodeId],
+    found: &mut [u16; STRIP],
+    moves: impl Fn(NodeId, NodeId) -> bool,
+) -> usize {
+    let mut count = 0;
+    for ((before, after), index) in before.iter().zip(after).zip(0..) {
+        // No more are found than looked at, so the remainder only spares the check.
+        found[count % STRIP] = index;
+        count += usize::from(moves(*before, *after));
+    }
+    count
 }
 
 /// Amounts per node before, and after: without what flows out and with what flows in.
