@@ -3,6 +3,7 @@
 
 mod bad_cluster;
 mod bad_input;
+mod check_against;
 mod cluster;
 mod formats;
 mod interrupts;
@@ -14,4 +15,8 @@ mod packed;
 mod pages;
 mod parquet_in;
 mod plan;
+mod planted;
 mod support;
+mod verify;
+mod verify_bad;
+mod verify_sealed;
