@@ -11,6 +11,11 @@ fn what_is_no_finished_plan_of_this_version_is_an_error() {
     dir.run("verify empty").fails(&["empty: this is no finished plan: it has no manifest.json", "--resume"]);
     // As a run that was stopped leaves it.
     dir.sh("cp -r plan plan.partial && rm plan.partial/manifest.json").succeeds();
+    dir.sh("mv plan away").succeeds();
+    for name in ["plan", "plan/", "./plan"] {
+        dir.run(&format!("verify {name}")).fails(&["plan", "it is unfinished, and `rehome plan --resume` finishes it"]);
+    }
+    dir.sh("mv away plan").succeeds();
     dir.run("verify plan.partial keys.txt").fails(&["plan.partial: this is no finished plan", "--resume"]);
     for (old, new, parts) in [
         (

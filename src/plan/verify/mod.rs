@@ -65,11 +65,13 @@ impl Verifier {
     pub fn open(folder: &Path) -> Result<Self> {
         let mut findings = Findings::default();
         if !folder.is_dir() {
-            return Err(Error::invalid(
-                "there is no such plan directory",
-                "give the directory that `rehome plan -o` wrote",
-            )
-            .in_file(folder));
+            let mut partial = folder.components().collect::<PathBuf>().into_os_string();
+            partial.push(".partial");
+            let hint = match Path::new(&partial).is_dir() {
+                true => "it is unfinished, and `rehome plan --resume` finishes it",
+                false => "give the directory that `rehome plan -o` wrote",
+            };
+            return Err(Error::invalid("there is no such plan directory", hint).in_file(folder));
         }
         let manifest = match Manifest::of_plan(folder) {
             Ok(manifest) => Some(manifest),
