@@ -25,6 +25,7 @@
 //! `cli` (default) is the command-line tool, `io` key files, result files, node tables and plan directories. Without
 //! both, the placement functions, clusters in TOML and JSON, the engine and plans in memory remain.
 
+mod clock;
 pub mod cluster;
 pub mod engine;
 pub mod error;

@@ -42,8 +42,8 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     let cluster = Cluster::from_path(&args.cluster)?;
     let placement = cluster.placement().map_err(|error| error.in_file(&args.cluster))?;
-    let mut input = args.input.open(&cluster, &[])?;
     let engine = args.run.engine()?;
+    let mut input = args.input.open(&cluster, &[], engine.threads())?;
     let sized = args.input.size_column.is_some();
     let want = if sized { Want::Nodes } else { Want::Counts };
     let job = Job { placements: vec![placement], want };
@@ -55,7 +55,7 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
         for (node, size) in nodes[0].iter().zip(sizes) {
             total_bytes = total_bytes.checked_add(*size).ok_or_else(|| {
                 Error::invalid("the sizes of all keys together pass 2^64 - 1", "check the size column")
-                    .in_file(args.input.input.clone())
+                    .in_file(args.input.label())
             })?;
             keys.add(*node, 1);
             bytes.add(*node, *size);
@@ -70,7 +70,7 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
     let bad = input.end(args.run.quiet);
     warn_unplaced(&cluster, &args.cluster.display().to_string(), keys.unplaced, args.run.quiet);
     if args.run.timings {
-        timings::print(&report, Cost::default(), start.elapsed());
+        timings::print(&report, input.reader.decoding(), Cost::default(), start.elapsed());
     }
     let bytes = sized.then_some(&bytes);
     let text = if args.run.json {

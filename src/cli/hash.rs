@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use rehome::hash::{KeyHash, KeyHasher, ProbeSequence};
-use rehome::io::{LineDecoder, ReadOptions};
+use rehome::io::{BadRows, Blank, LineDecoder, ReadOptions};
 use rehome::placement::KeyRule;
 use rehome::{Cluster, Error, Key, KeyColumn, KeyType, NodeId, Placement, Result};
 
@@ -91,7 +91,9 @@ fn word_of(key: &str, key_type: KeyType, hasher: &KeyHasher) -> Result<u64> {
     if key_type == KeyType::Text {
         return hasher.word(Key::Bytes(key.as_bytes()));
     }
-    let options = ReadOptions { key_type: Some(key_type), blank: rehome::io::Blank::Keep, ..ReadOptions::default() };
+    // Bad rows are passed over and told here: there is no line to name, and none to skip.
+    let options =
+        ReadOptions { key_type: Some(key_type), blank: Blank::Keep, bad_rows: BadRows::Skip, ..ReadOptions::default() };
     let mut decoder = LineDecoder::new(&options);
     let line = format!("{key}\n");
     let mut taken = 0;
@@ -99,6 +101,9 @@ fn word_of(key: &str, key_type: KeyType, hasher: &KeyHasher) -> Result<u64> {
         taken += decoder.decode(&line.as_bytes()[taken..])?;
     }
     decoder.end()?;
+    if let Some(bad) = decoder.report().first_bad.first() {
+        return Err(Error::invalid(format!("{key:?} {}", bad.reason), ""));
+    }
     let chunk = decoder.take_chunk()?.filter(|chunk| chunk.len() == 1).ok_or_else(not_a_key)?;
     let key: Key<'_> = chunk.keys(0).get(0);
     hasher.word(key)

@@ -1,11 +1,13 @@
 //! Options that say which keys to read and how, and the checks that a cluster asks of them.
 
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use rehome::hash::{KeyHash, RAW32_RANGE};
-use rehome::io::{BadRows, Blank, InputFormat, KeyChunk, KeyReader, Position, ReadOptions, Source, detect, open_at};
+use rehome::io::{
+    BadRows, Blank, InputFormat, KeyChunk, KeyReader, Position, ReadOptions, Source, detect, find_inputs, open_at,
+};
 use rehome::placement::KeyRule;
 use rehome::plan::Manifest;
 use rehome::{Cluster, Error, KeyType, Result};
@@ -17,17 +19,19 @@ use super::progress::Progress;
 /// Which keys to read, and how.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// The key file (lines of text, CSV or Parquet), or - for standard input
-    #[arg(value_name = "KEYS")]
-    pub input: PathBuf,
-    /// The format of the key file: lines, csv or parquet (default: by its name, then by its content)
+    /// The key files (lines of text, CSV, Parquet or Arrow; gzip and zstd are unpacked), directories of such files,
+    /// patterns such as 'part-*.parquet', or - for standard input; several are read in the order given
+    #[arg(value_name = "KEYS", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// The format of the key files: lines, csv, parquet or arrow (default: by their names, then by their content)
     #[arg(long, value_name = "FORMAT", value_parser = clap::value_parser!(InputFormat))]
     pub input_format: Option<InputFormat>,
-    /// The column that holds the keys (default: the only one, or the one named key; without a header, its number)
+    /// The column that holds the keys (default: the only one, or the one named key; without a header, its number; in
+    /// Parquet and Arrow, a.b is field b of struct a)
     #[arg(long, value_name = "COL")]
     pub column: Option<String>,
     /// What the keys are: text, bytes (hexadecimal), u64, i64, u32, i32 or uuid (default: what the cluster file says,
-    /// else text; Parquet columns know their type)
+    /// else text; Parquet and Arrow columns know their type)
     #[arg(long, value_name = "TYPE", value_parser = clap::value_parser!(KeyType))]
     pub key_type: Option<KeyType>,
     /// A column of sizes in bytes, to be summed up per node
@@ -93,7 +97,7 @@ impl InputArgs {
         let damaged = |error: rehome::Error| Error::syntax(format!("the options in its manifest: {error}"));
         let separator = text("delimiter").map(|text| delimiter(text).map_err(|error| damaged(Error::syntax(error))));
         let args = Self {
-            input: inputs.into_iter().next().unwrap_or_default(),
+            inputs,
             input_format: text("input_format").map(|name| name.parse().map_err(damaged)).transpose()?,
             column: text("column").map(str::to_owned),
             key_type: text("key_type").map(|name| name.parse().map_err(damaged)).transpose()?,
@@ -123,14 +127,10 @@ impl InputArgs {
         })
     }
 
-    /// The inputs in their order.
-    pub(crate) fn resolve(&self) -> Result<Vec<rehome::io::Input>> {
-        Ok(vec![rehome::io::Input::from(Source::from_arg(&self.input))])
-    }
-
-    /// Opens the keys for a cluster, which must agree with the options on what keys are.
-    pub(crate) fn open(&self, cluster: &Cluster, keep: &[String]) -> Result<Input, Failure> {
-        self.open_at(&[cluster], keep, false, None, Position::default())
+    /// Opens the keys for a cluster, which must agree with the options on what keys are; `threads`
+    /// decode where the format allows it.
+    pub(crate) fn open(&self, cluster: &Cluster, keep: &[String], threads: usize) -> Result<Input, Failure> {
+        self.open_at(&[cluster], keep, false, None, Position::default(), threads)
     }
 
     /// Opens the keys for the two clusters of a plan behind `position`, cut at the ends of parts.
@@ -140,8 +140,9 @@ impl InputArgs {
         allow_rehash: bool,
         part_rows: NonZero<u64>,
         position: Position,
+        threads: usize,
     ) -> Result<Input, Failure> {
-        self.open_at(clusters, &[], allow_rehash, Some(part_rows), position)
+        self.open_at(clusters, &[], allow_rehash, Some(part_rows), position, threads)
     }
 
     fn open_at(
@@ -151,7 +152,9 @@ impl InputArgs {
         allow_rehash: bool,
         part_rows: Option<NonZero<u64>>,
         position: Position,
+        threads: usize,
     ) -> Result<Input, Failure> {
+        let inputs = self.resolve()?;
         let mut key_types = Vec::new();
         for cluster in clusters {
             if let Some((flag, file)) = self.key_type.zip(cluster.key()).filter(|(flag, file)| flag != file) {
@@ -161,7 +164,7 @@ impl InputArgs {
             }
             key_types.push(self.key_type.or(cluster.key()));
         }
-        let (first, second) = self.key_types(&key_types, allow_rehash)?;
+        let (first, second) = self.key_types(&inputs[0].source, &key_types, allow_rehash)?;
         let options = ReadOptions {
             format: self.input_format,
             column: self.column.clone(),
@@ -179,37 +182,67 @@ impl InputArgs {
                 .then_some((u64::from(u32::MAX), RAW32_RANGE)),
             chunk_rows: self.chunk_rows as usize,
             part_rows,
+            threads,
             ..ReadOptions::default()
         };
-        let source = Source::from_arg(&self.input);
-        let reader = open_at(self.resolve()?, options, position)?;
+        let reader = open_at(inputs, options, position)?;
         for (side, cluster) in clusters.iter().enumerate() {
             let key_type = if side == 1 { second } else { None }.unwrap_or(reader.key_type());
             if let Some(who) = needs_integers(cluster).filter(|_| !key_type.is_integer()) {
                 let what = format!("{who} takes integer keys, but these are {key_type}");
                 let hint = "pass --key-type u64 (or u32, i64, i32) if they are numbers, or use another cluster";
-                return Err(rehome::Error::invalid(what, hint).in_file(source.to_string()).into());
+                return Err(rehome::Error::invalid(what, hint).in_file(self.label()).into());
             }
         }
-        let guessed_text =
-            first.is_none() && reader.key_type() == KeyType::Text && reader.format() != InputFormat::Parquet;
-        Ok(Input { reader, second_key_type: second, guessed_text, name: source.to_string() })
+        let guessed_text = first.is_none() && reader.key_type() == KeyType::Text && !reader.format().has_types();
+        let name = self.label().display().to_string();
+        Ok(Input { reader, second_key_type: second, guessed_text, name })
+    }
+
+    /// The inputs that the arguments name.
+    pub(crate) fn resolve(&self) -> Result<Vec<rehome::io::Input>> {
+        find_inputs(&self.inputs)
+    }
+
+    /// What messages about all inputs together call them.
+    pub(crate) fn label(&self) -> PathBuf {
+        match &self.inputs[..] {
+            [one] => Source::from_arg(one).to_string().into(),
+            [first, rest @ ..] => format!("{} and {} more", Source::from_arg(first), rest.len()).into(),
+            [] => PathBuf::new(),
+        }
+    }
+
+    /// Fails if one of the inputs is the file that `output` is to replace.
+    pub(crate) fn refuse_output(&self, output: &Path) -> Result<(), Failure> {
+        for input in self.resolve()? {
+            if let Source::Path(path) = input.source
+                && is_same_file(&path, output)
+            {
+                return Err(Failure::usage(format!(
+                    "{} is read and is to be written too: give the output another name",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// How keys are read, and how the second side reads them if that is another way. A side that says nothing reads
-    /// lines and CSV as text, and a Parquet column as what it is.
+    /// lines and CSV as text, and a Parquet or Arrow column as what it is.
     fn key_types(
         &self,
+        source: &Source,
         sides: &[Option<KeyType>],
         allow_rehash: bool,
     ) -> Result<(Option<KeyType>, Option<KeyType>), Failure> {
         let said: Vec<KeyType> = sides.iter().copied().flatten().collect();
         let Some(first) = said.first().copied() else { return Ok((None, None)) };
-        if detect(&Source::from_arg(&self.input), self.input_format) == InputFormat::Parquet {
+        if detect(source, self.input_format).has_types() {
             // Integers are widened alike under every integer type.
             return match said.iter().find(|other| **other != first && !(other.is_integer() && first.is_integer())) {
                 Some(other) => Err(Failure::usage(format!(
-                    "the cluster files say that keys are {first} and {other}, but a Parquet column is one of them: \
+                    "the cluster files say that keys are {first} and {other}, but a column with a type is one of them: \
                      correct the files"
                 ))),
                 None => Ok((Some(first), None)),
@@ -277,8 +310,8 @@ impl Input {
         if report.bad > 0 {
             let rows = if report.bad == 1 { "row was" } else { "rows were" };
             message::warn(&format!("{}: {} {rows} skipped", self.name, report.bad));
-            for bad in &report.first_bad {
-                message::note(&format!("{}: {bad}", self.name));
+            for (name, bad) in self.reader.first_bad() {
+                message::note(&format!("{}: {bad}", name.display()));
             }
             if report.bad > report.first_bad.len() as u64 {
                 message::note(&format!("and {} more", report.bad - report.first_bad.len() as u64));
@@ -286,6 +319,18 @@ impl Input {
         }
         report.bad
     }
+}
+
+/// Whether two paths lead to the same file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |path: &Path| path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
+        identity(one).is_some_and(|file| identity(other) == Some(file))
+    }
+    #[cfg(not(unix))]
+    one.canonicalize().ok().is_some_and(|file| other.canonicalize().ok() == Some(file))
 }
 
 /// Warns where a placement leaves keys without a node.
@@ -303,7 +348,7 @@ pub(crate) fn warn_unplaced(cluster: &Cluster, name: &str, unplaced: u64, quiet:
 /// Ends the run at an error of the output while standard input may keep the reader waiting for ever: the reader cannot
 /// be called back. Other inputs end by themselves.
 pub(crate) fn leave_if_waiting(input: &InputArgs, error: rehome::Error) -> rehome::Error {
-    if input.input.as_os_str() != "-" {
+    if input.inputs.iter().all(|arg| arg.as_os_str() != "-") {
         return error;
     }
     rehome::io::remove_partial_files();

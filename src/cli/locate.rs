@@ -28,6 +28,7 @@ Examples:
   rehome locate --cluster c10.toml users.csv --column user_id --keep country -o nodes.jsonl
   rehome locate --cluster c10.toml keys.txt -o nodes.csv.gz
   rehome locate --cluster c10.toml keys.txt -o nodes.arrow --compression zstd
+  rehome locate --cluster c10.toml --column user.id spark-output/ extra.parquet -o nodes.parquet
   cat keys.txt | rehome locate --cluster c10.toml - | head
 
 The rows are key, the columns of --keep, then node, or node_1 to node_r with --replicas r; a key without a node has an \
@@ -53,7 +54,7 @@ pub(crate) struct LocateArgs {
     /// Give this many nodes per key, best first, as columns node_1, node_2, ..
     #[arg(short, long, value_name = "R", value_parser = clap::value_parser!(u16).range(1..=1024))]
     replicas: Option<u16>,
-    /// Pass these columns of the input through (CSV and Parquet); repeat or separate by commas
+    /// Pass these columns of the input through (CSV, Parquet and Arrow; also a.b); repeat or separate by commas
     #[arg(long, value_name = "COL", value_delimiter = ',')]
     keep: Vec<String>,
     #[command(flatten)]
@@ -86,8 +87,11 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         // The same error that every key would get, before anything is read.
         placement.replicas(0, &mut [NodeId::NONE]).map_err(|error| error.in_file(&args.cluster))?;
     }
-    let mut input = args.input.open(&cluster, &args.keep)?;
+    if let Some(output) = args.output.file().filter(|_| args.output.force) {
+        args.input.refuse_output(output)?;
+    }
     let engine = args.run.engine()?;
+    let mut input = args.input.open(&cluster, &args.keep, engine.threads())?;
     let names = NodeNames::of(&cluster);
     let columns: Vec<String> = match args.replicas {
         None => vec!["node".to_owned()],
@@ -123,7 +127,7 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         message::warn(&format!("only {eligible} nodes are eligible: node_{} to node_{last} are empty", eligible + 1));
     }
     if args.run.timings {
-        timings::print(&report, elsewhere, start.elapsed());
+        timings::print(&report, input.reader.decoding(), elsewhere, start.elapsed());
     }
     if args.run.json {
         let sums = serde_json::json!({ "keys": report.keys, "unplaced": unplaced, "bad_rows": bad });

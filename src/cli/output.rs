@@ -31,7 +31,7 @@ pub(crate) struct OutputArgs {
 
 impl OutputArgs {
     /// The file, if the rows do not go to standard output.
-    fn file(&self) -> Option<&PathBuf> {
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.output.as_ref().filter(|path| path.as_os_str() != "-")
     }
 

@@ -89,16 +89,16 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     };
     let mut maker = match task.prepare()? {
         Prepared::Make(maker) => maker,
-        Prepared::Finished(plan) => return accept(&args, &from, &to, *plan),
+        Prepared::Finished(plan) => return accept(&args, &from, &to, *plan, engine.threads()),
     };
     if maker.doubts_inputs() {
         if !quiet {
             message::note("the inputs have other time stamps than before: the keys of the finished parts are compared");
         }
-        let earlier = open(&args, &from, &to, Position::default())?;
+        let earlier = open(&args, &from, &to, Position::default(), engine.threads())?;
         maker.check_keys(earlier.reader)?;
     }
-    let mut input = open(&args, &from, &to, maker.position())?;
+    let mut input = open(&args, &from, &to, maker.position(), engine.threads())?;
     let nodes = maker.nodes();
     if nodes.shared() == 0 && !nodes.is_empty() && !quiet {
         message::warn("the clusters share no node name, so every key moves: check that these are the right files");
@@ -110,7 +110,7 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     let report = engine.stream(&job, input.chunks(&progress, quiet), |chunk: &KeyChunk, nodes| {
         maker.add(chunk, nodes).map_err(|error| {
             maker.give_up(&error);
-            leave_if_waiting(&args.input, error.in_file(&args.input.input))
+            leave_if_waiting(&args.input, error.in_file(args.input.label()))
         })
     });
     drop(progress);
@@ -121,10 +121,10 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
 
     let Plan { tally, summary, parts, reused, comparison } = plan;
     input.end(quiet);
-    warn_unplaced(&from, &format!("{}, before", args.from.display()), summary.from.unplaced, quiet);
-    warn_unplaced(&to, &format!("{}, after", args.to.display()), summary.to.unplaced, quiet);
+    warn_unplaced(&from, &format!("{} (before)", args.from.display()), summary.from.unplaced, quiet);
+    warn_unplaced(&to, &format!("{} (after)", args.to.display()), summary.to.unplaced, quiet);
     if args.run.timings {
-        timings::print(&report, Cost::default(), start.elapsed());
+        timings::print(&report, input.reader.decoding(), Cost::default(), start.elapsed());
         message::plain(&format!("parts reused: {reused} of {}\n", parts.len()));
     }
     if args.run.json {
@@ -171,13 +171,19 @@ fn compared(comparison: &Comparison, folder: &Path, quiet: bool) -> String {
 }
 
 /// The keys for both clusters, from `position` on.
-fn open(args: &PlanArgs, from: &Cluster, to: &Cluster, position: Position) -> Result<Input, Failure> {
-    args.input.open_for_plan(&[from, to], args.allow_rehash, args.part_rows, position)
+fn open(args: &PlanArgs, from: &Cluster, to: &Cluster, position: Position, threads: usize) -> Result<Input, Failure> {
+    args.input.open_for_plan(&[from, to], args.allow_rehash, args.part_rows, position, threads)
 }
 
 /// Accepts a plan that is finished already, if it is what this command would make.
-fn accept(args: &PlanArgs, from: &Cluster, to: &Cluster, plan: FinishedPlan) -> Result<ExitCode, Failure> {
-    let input = open(args, from, to, Position::default())?;
+fn accept(
+    args: &PlanArgs,
+    from: &Cluster,
+    to: &Cluster,
+    plan: FinishedPlan,
+    threads: usize,
+) -> Result<ExitCode, Failure> {
+    let input = open(args, from, to, Position::default(), threads)?;
     let options = recorded_options(args, &input);
     let manifest = plan.accept(&options, input.reader)?;
     let target = args.output.as_deref().unwrap_or(Path::new(""));

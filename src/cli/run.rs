@@ -10,7 +10,8 @@ use super::failure::Failure;
 /// Options of a run over keys.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Threads that hash and place; reading and writing have one each besides (0: one per processor)
+    /// Threads that hash and place, and as many that decode Parquet; reading and writing have one each besides (0: one
+    /// per processor)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub threads: usize,
     /// Print time per stage, rows per second and peak memory to standard error

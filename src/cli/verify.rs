@@ -74,7 +74,9 @@ fn recompute(args: &VerifyArgs, verifier: &mut Verifier, manifest: &Manifest) ->
         }
     };
     verifier.check_inputs(&options.resolve()?);
-    let mut input = match options.open_for_plan(&[&from, &to], allow_rehash, part_rows, Position::default()) {
+    let threads = engine.threads();
+    let opened = options.open_for_plan(&[&from, &to], allow_rehash, part_rows, Position::default(), threads);
+    let mut input = match opened {
         Ok(input) => input,
         Err(Failure::Usage(text)) => {
             verifier.differs(MANIFEST, format!("its options and its clusters contradict each other: {text}"));
@@ -103,7 +105,7 @@ fn recompute(args: &VerifyArgs, verifier: &mut Verifier, manifest: &Manifest) ->
         }
     };
     if args.run.timings {
-        timings::print(&report, Cost::default(), start.elapsed());
+        timings::print(&report, input.reader.decoding(), Cost::default(), start.elapsed());
     }
     Ok(input.reader.last_finished().to_vec())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::clock::Cost;
+use crate::clock::Cost;
 use crate::error::Result;
 use crate::keys::{KeyColumn, Keys};
 use crate::placement::{NodeId, Placement};

@@ -2,7 +2,6 @@
 
 mod assign;
 mod backend;
-mod clock;
 mod resolve;
 mod scalar;
 mod stream;
@@ -11,9 +10,9 @@ use std::num::NonZero;
 
 pub use assign::{BoundedLoads, WholeSet, capacities};
 pub use backend::{Backend, Chunk, ChunkKeys, Counts, Done, Job, NodeSpace, Session, Ticket, Want};
-pub use clock::{Cost, Stopwatch, thread_time};
 pub use stream::{Costs, StreamReport};
 
+pub use crate::clock::{Cost, Stopwatch, process_time, thread_time};
 use crate::error::{ErrorKind, Result};
 use crate::keys::Keys;
 use crate::placement::{NodeId, Placement};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
 use super::backend::{Chunk, Counts, Done, Job, NodeSpace, Want};
-use super::clock::{Cost, Stopwatch};
+use crate::clock::{Cost, Stopwatch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::Keys;
 use crate::placement::{NodeId, Placement};

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_
 
 use super::Engine;
 use super::backend::{Backend, Chunk, ChunkKeys, Counts, Job, NodeSpace, Session, Ticket, Want};
-use super::clock::{Cost, Stopwatch};
+use crate::clock::{Cost, Stopwatch};
 use crate::error::Result;
 use crate::keys::KeyColumn;
 use crate::placement::NodeId;

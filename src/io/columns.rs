@@ -6,12 +6,12 @@ use crate::error::{Error, Result};
 /// The most column names that a message lists.
 const LISTED: usize = 30;
 
-/// Positions of the chosen columns.
+/// The chosen columns, by position or by what else finds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Chosen {
-    pub(super) key: usize,
-    pub(super) kept: Vec<usize>,
-    pub(super) size: Option<usize>,
+pub(super) struct Chosen<C = usize> {
+    pub(super) key: C,
+    pub(super) kept: Vec<C>,
+    pub(super) size: Option<C>,
 }
 
 /// Finds the columns that `options` ask for among `names`.
@@ -19,29 +19,38 @@ pub(super) struct Chosen {
 /// # Errors
 /// If one is not there or there twice, or if none was named for the keys and it is not clear which it is.
 pub(super) fn choose(names: &[String], options: &ReadOptions) -> Result<Chosen> {
-    let key = match &options.column {
-        Some(name) => find(names, name)?,
-        None if names.len() == 1 => {
-            refuse_other_delimiters(&names[0])?;
-            0
-        }
-        None if names.iter().any(|name| name == "key") => find(names, "key")?,
-        None => {
+    if let ([name], None) = (names, &options.column) {
+        refuse_other_delimiters(name)?;
+    }
+    choose_by(names, options, |name| find(names, name))
+}
+
+/// As [`choose`], with another way to find a column by its name; `names` are those at the top.
+pub(super) fn choose_by<C: PartialEq>(
+    names: &[String],
+    options: &ReadOptions,
+    find: impl Fn(&str) -> Result<C>,
+) -> Result<Chosen<C>> {
+    let key = match (&options.column, names) {
+        (Some(name), _) => find(name)?,
+        (None, [name]) => find(name)?,
+        (None, _) if names.iter().any(|name| name == "key") => find("key")?,
+        (None, _) => {
             return Err(Error::invalid(
                 "which column has the keys is not clear: there are several and none is named \"key\"",
                 format!("name one with --column; the columns are {}", list(names)),
             ));
         }
     };
-    let mut kept: Vec<usize> = Vec::with_capacity(options.keep.len());
+    let mut kept = Vec::with_capacity(options.keep.len());
     for name in &options.keep {
-        let index = find(names, name)?;
-        if kept.contains(&index) {
+        let column = find(name)?;
+        if kept.contains(&column) {
             return Err(Error::invalid(format!("column {name:?} is to be kept twice"), "name it once"));
         }
-        kept.push(index);
+        kept.push(column);
     }
-    let size = options.size_column.as_deref().map(|name| find(names, name)).transpose()?;
+    let size = options.size_column.as_deref().map(find).transpose()?;
     Ok(Chosen { key, kept, size })
 }
 
@@ -59,7 +68,8 @@ fn refuse_other_delimiters(name: &str) -> Result<()> {
     }
 }
 
-fn find(names: &[String], name: &str) -> Result<usize> {
+/// The position of the one column of this name.
+pub(super) fn find(names: &[String], name: &str) -> Result<usize> {
     let mut found = names.iter().enumerate().filter(|(_, other)| *other == name).map(|(index, _)| index);
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
@@ -78,7 +88,8 @@ fn find(names: &[String], name: &str) -> Result<usize> {
     }
 }
 
-fn list(names: &[String]) -> String {
+/// Column names as a message shows them.
+pub(super) fn list(names: &[String]) -> String {
     let mut text = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     if names.len() > LISTED {
         text.push_str(&format!(" and {} more", names.len() - LISTED));

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::error::Error as StdError;
+use std::fmt;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -9,6 +10,7 @@ use std::path::Path;
 use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 
+use super::InputFormat;
 use crate::error::{Error, ErrorKind};
 
 /// The failed read or write at the root of an error, with its own kind, if that is what it comes from.
@@ -50,26 +52,69 @@ pub(super) fn writing(name: &Path, error: &(dyn StdError + 'static)) -> Error {
     }
 }
 
-/// A failed read of a Parquet file: of the system, or because the file is none.
-pub(super) fn reading_parquet(error: &(dyn StdError + 'static)) -> Error {
-    match io_root(error) {
-        Some(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
-            ErrorKind::Io { action: "read", source }.into()
-        }
-        _ => syntax(format!("not a readable Parquet file ({error}): check that it is complete and is Parquet")),
+/// Data that a decompressor cannot make sense of, on its way through `io::Error`: what is wrong and what to do.
+#[derive(Debug)]
+pub(super) struct Damaged(pub(super) String);
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
-/// Does a piece of reading a Parquet file. The library panics over some files whose parts contradict each other; such a
-/// file is an error like any other, and its reader is not used again.
-pub(super) fn read_parquet<T, E: StdError + 'static>(work: impl FnOnce() -> Result<T, E>) -> crate::error::Result<T> {
+impl StdError for Damaged {}
+
+impl From<Damaged> for io::Error {
+    fn from(damaged: Damaged) -> Self {
+        Self::new(io::ErrorKind::InvalidData, damaged)
+    }
+}
+
+/// A failed read of an input: of the system, or because what is read is damaged.
+pub(super) fn reading(name: &Path, error: io::Error) -> Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>()) {
+        Some(damaged) => syntax(damaged.to_string()).in_file(name),
+        None => Error::io("read", name, error),
+    }
+}
+
+/// A failed read of a file of `format`: of the system, or because the file is none. `place` says where, if it is known.
+pub(super) fn unreadable(format: InputFormat, place: &str, error: &(dyn StdError + 'static)) -> Error {
+    let name = match format {
+        InputFormat::Arrow => "Arrow IPC",
+        _ => "Parquet",
+    };
+    match io_root(error) {
+        // Decoders make errors of reading too, without a number.
+        Some(source) if source.raw_os_error().is_some() => ErrorKind::Io { action: "read", source }.into(),
+        _ => {
+            let colon = if place.is_empty() { "" } else { ": " };
+            syntax(format!(
+                "not a readable {name} file ({place}{colon}{error}): check that it is complete and is {name}"
+            ))
+        }
+    }
+}
+
+/// Does a piece of reading a file of `format`. The libraries panic over some files whose parts contradict each other;
+/// such a file is an error like any other, and its reader is not used again.
+pub(super) fn guarded<T, E: StdError + 'static>(
+    format: InputFormat,
+    place: &str,
+    work: impl FnOnce() -> Result<T, E>,
+) -> crate::error::Result<T> {
     let outer = GUARDED.replace(true);
     let outcome = panic::catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(outer);
     match outcome {
-        Ok(result) => result.map_err(|error| reading_parquet(&error)),
-        Err(_) => Err(reading_parquet(&ParquetError::General("its parts contradict each other".into()))),
+        Ok(result) => result.map_err(|error| unreadable(format, place, &error)),
+        Err(_) => Err(contradictory(format, place)),
     }
+}
+
+/// A file whose parts contradict each other.
+pub(super) fn contradictory(format: InputFormat, place: &str) -> Error {
+    unreadable(format, place, &io::Error::other("its parts contradict each other"))
 }
 
 thread_local! {
@@ -104,9 +149,9 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_the_parquet_library_is_an_error() {
-        let result = read_parquet::<(), ParquetError>(|| panic!("on purpose"));
-        assert!(result.unwrap_err().to_string().starts_with("not a readable Parquet file ("));
+    fn a_panic_of_a_library_is_an_error() {
+        let result = guarded::<(), ParquetError>(InputFormat::Arrow, "batch 1", || panic!("on purpose"));
+        assert!(result.unwrap_err().to_string().starts_with("not a readable Arrow IPC file (batch 1: "));
     }
 
     #[test]

@@ -16,11 +16,18 @@ pub enum InputFormat {
     Csv,
     /// An Apache Parquet file.
     Parquet,
+    /// An Apache Arrow IPC file or stream.
+    Arrow,
 }
 
 impl InputFormat {
     /// Every input format.
-    pub const ALL: [Self; 3] = [Self::Lines, Self::Csv, Self::Parquet];
+    pub const ALL: [Self; 4] = [Self::Lines, Self::Csv, Self::Parquet, Self::Arrow];
+
+    /// Whether columns of this format have types of their own, so that nobody need say what the keys are.
+    pub fn has_types(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow)
+    }
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -28,6 +35,7 @@ impl InputFormat {
             Self::Lines => "lines",
             Self::Csv => "csv",
             Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
         }
     }
 
@@ -37,6 +45,7 @@ impl InputFormat {
             None | Some("txt" | "lines" | "keys") => Some(Self::Lines),
             Some("csv" | "tsv") => Some(Self::Csv),
             Some("parquet" | "pq") => Some(Self::Parquet),
+            Some("arrow" | "arrows" | "feather" | "ipc") => Some(Self::Arrow),
             Some(_) => None,
         }
     }
@@ -160,7 +169,7 @@ mod tests {
             assert_eq!(format.to_string().parse::<OutputFormat>().unwrap(), format);
         }
         let error = "xls".parse::<InputFormat>().unwrap_err().to_string();
-        assert!(error.contains("lines, csv, parquet"), "{error}");
+        assert!(error.contains("lines, csv, parquet, arrow"), "{error}");
         assert!(
             "xls".parse::<OutputFormat>().unwrap_err().to_string().contains("csv, jsonl, parquet, arrow, arrow-stream")
         );
@@ -172,6 +181,7 @@ mod tests {
         assert_eq!(input("a.CSV"), Some(InputFormat::Csv));
         assert_eq!(input("a.tsv"), Some(InputFormat::Csv));
         assert_eq!(input("a.pq"), Some(InputFormat::Parquet));
+        assert_eq!(input("a.feather"), Some(InputFormat::Arrow));
         assert_eq!(input("dir.d/keys"), Some(InputFormat::Lines));
         assert_eq!(input("a.keys"), Some(InputFormat::Lines));
         assert_eq!(input("a.dat"), None);

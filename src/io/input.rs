@@ -1,22 +1,23 @@
-//! Opening an input: which format it is in, and the reader for it.
+//! A list of inputs as one stream of chunks of keys.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::collections::VecDeque;
+use std::fs::Metadata;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_schema::Field;
 
 use super::InputFormat;
 use super::chunk::KeyChunk;
-use super::format::extension;
-use super::lines::LineReader;
-use super::metered::{Bytes, Metered, Progress};
+use super::decoders::{BUDGET, Decoders};
+use super::metered::Progress;
+use super::opened::{Opened, Opening, Settled};
 use super::options::{Input, ReadOptions, Source};
-use super::parquet_reader::ParquetReader;
 use super::position::{InputFacts, Position, Stamp};
-use super::report::RowReport;
-use super::separated::SeparatedReader;
-use crate::error::{Error, ErrorKind, Result};
+use super::report::{REMEMBERED, RowReport};
+use crate::clock::Cost;
+use crate::error::{BadRow, Error, Result};
 use crate::keys::KeyType;
 
 /// What a reader of one format does.
@@ -25,10 +26,16 @@ pub(super) trait ChunkSource: Send {
     fn key_type(&self) -> KeyType;
     /// The column of keys in outputs.
     fn key_field(&self) -> Field;
+    /// The name of the column of keys, where it has one.
+    fn key_column(&self) -> Option<&str> {
+        None
+    }
     /// The carried columns.
     fn kept_fields(&self) -> Vec<Field>;
     /// What reading came to so far.
     fn report(&self) -> &RowReport;
+    /// Says, before the first chunk, which number the first row has over all inputs, and where to tell how much is read.
+    fn begin(&mut self, _row: u64, _progress: Option<Progress>) {}
     /// The next chunk; `name` is what errors call the input.
     fn next_chunk(&mut self, name: &Path) -> Result<Option<KeyChunk>>;
 }
@@ -39,7 +46,10 @@ pub struct KeyReader {
     options: ReadOptions,
     /// What the first input settles for all: its name and format, and its columns.
     first: Settled,
-    current: Option<Current>,
+    current: Option<Opened>,
+    /// Inputs that were opened before their turn.
+    ahead: VecDeque<Result<Opened>>,
+    decoders: Option<Arc<Decoders>>,
     /// The input that is opened next.
     next: usize,
     /// Where the next input is to be read from, if not from its start.
@@ -49,6 +59,7 @@ pub struct KeyReader {
     told: usize,
     /// What the finished inputs came to.
     report: RowReport,
+    first_bad: Vec<(PathBuf, BadRow)>,
     progress: Progress,
     /// Bytes of the inputs before the current one.
     bytes_before: u64,
@@ -57,29 +68,10 @@ pub struct KeyReader {
     is_over: bool,
 }
 
-/// What all inputs of a reader must have in common.
-#[derive(Debug, PartialEq)]
-struct Settled {
-    name: PathBuf,
-    format: InputFormat,
-    key_type: KeyType,
-    key: Field,
-    kept: Vec<Field>,
-}
-
-/// The input that is being read.
-struct Current {
-    name: PathBuf,
-    format: InputFormat,
-    source: Box<dyn ChunkSource>,
-    facts: InputFacts,
-    /// The file, and what told it when it was opened.
-    file: Option<(File, Stamp)>,
-    /// Rows before the start of reading, and the bad ones of them.
-    before: (u64, u64),
-}
-
 /// Opens an input and reads as much of it as tells its format and its columns.
+///
+/// gzip and zstd, told by the first bytes, are unpacked on the way. Parquet and Arrow that are compressed, or that come
+/// from standard input or another stream, are copied into a temporary file first.
 ///
 /// # Errors
 /// If it cannot be opened or read, if it is not what its format says, or if `options` do not fit it.
@@ -101,10 +93,14 @@ pub fn open_all(inputs: Vec<Input>, options: ReadOptions) -> Result<KeyReader> {
 ///
 /// # Errors
 /// As [`open_all`], and if the position is not in these inputs.
+///
+/// # Complexity
+/// What is before the position in its input is not read, but for text that is compressed, which is unpacked from its
+/// start, and for the batch of an Arrow or Parquet file that the position is in.
 pub fn open_at(inputs: Vec<Input>, options: ReadOptions, position: Position) -> Result<KeyReader> {
-    let Some(first) = inputs.get(position.input.min(inputs.len().saturating_sub(1))) else {
+    if inputs.is_empty() {
         return Err(Error::invalid("there is no input", "give at least one"));
-    };
+    }
     if position.input > 0 && position.input >= inputs.len() {
         return Err(Error::invalid(
             format!("reading is to go on in input {}, and there are {}", position.input + 1, inputs.len()),
@@ -115,18 +111,24 @@ pub fn open_at(inputs: Vec<Input>, options: ReadOptions, position: Position) -> 
     let bytes_before = lengths.iter().flatten().take(position.input).sum();
     let progress = Progress::default().behind(bytes_before);
     // The columns are those of the first input even where reading begins in another.
-    let settled = match position.input {
-        0 => None,
-        _ => Some(Current::open(&inputs[0], &options, &Position::default(), Progress::default())?.settled()),
+    let decoders = decoders(&options);
+    let current = open_one(&inputs, &options, decoders.as_ref(), position.input, &position, progress.clone())?;
+    // The columns are those of the first input even where reading begins in another.
+    let first = match position.input {
+        0 => current.settled(),
+        _ => open_one(&inputs, &options, None, 0, &Position::default(), Progress::default())?.settled(),
     };
-    let current = Current::open(first, &options, &position, progress.clone())?;
-    let reader = KeyReader {
-        first: settled.unwrap_or_else(|| current.settled()),
+    first.check_alike(&current.settled())?;
+    Ok(KeyReader {
+        first,
         current: Some(current),
+        ahead: VecDeque::new(),
+        decoders,
         next: position.input + 1,
         finished: Vec::new(),
         told: 0,
         report: RowReport::of(position.row == 0),
+        first_bad: Vec::new(),
         progress,
         bytes_before,
         total_bytes: lengths.map(|lengths| lengths.iter().sum()),
@@ -134,9 +136,24 @@ pub fn open_at(inputs: Vec<Input>, options: ReadOptions, position: Position) -> 
         inputs,
         options,
         position,
-    };
-    reader.check_alike()?;
-    Ok(reader)
+    })
+}
+
+/// Opens an input of a list, to go on behind `position`.
+fn open_one(
+    inputs: &[Input],
+    options: &ReadOptions,
+    decoders: Option<&Arc<Decoders>>,
+    number: usize,
+    position: &Position,
+    progress: Progress,
+) -> Result<Opened> {
+    Opened::open(&inputs[number], &Opening { options, several: inputs.len() > 1, decoders }, position, progress)
+}
+
+/// Threads that decode, if there may be several.
+fn decoders(options: &ReadOptions) -> Option<Arc<Decoders>> {
+    (options.threads > 1).then(|| Arc::new(Decoders::new(options.threads, BUDGET)))
 }
 
 /// The length of a source, if it is a file.
@@ -154,170 +171,6 @@ impl Stamp {
         let Source::Path(path) = source else { return Ok(None) };
         let metadata = path.metadata().map_err(|error| Error::io("open", path, error))?;
         Ok(metadata.is_file().then(|| Self::of(&metadata)))
-    }
-}
-
-/// The format in which [`open`] would read a source, without opening it for good: what is given, what the name tells,
-/// or what the first bytes of a file tell. A stream can be looked at only once, so it counts as lines, and so does what
-/// cannot be read: `open` has the error to tell.
-pub fn detect(source: &Source, given: Option<InputFormat>) -> InputFormat {
-    let looked_at = || match source {
-        Source::Path(path) if path.is_file() => {
-            let mut head = Vec::new();
-            File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).ok()?;
-            sniff(&head).ok()
-        }
-        _ => None,
-    };
-    told_format(source, given).or_else(looked_at).unwrap_or(InputFormat::Lines)
-}
-
-/// The format that is given or that the name tells; names without an extension tell nothing.
-fn told_format(source: &Source, given: Option<InputFormat>) -> Option<InputFormat> {
-    given.or_else(|| match source {
-        Source::Path(path) if path.extension().is_some() => InputFormat::of_path(path),
-        _ => None,
-    })
-}
-
-/// Bytes that tell a format.
-const HEAD: u64 = 8;
-
-impl Current {
-    fn open(input: &Input, options: &ReadOptions, position: &Position, progress: Progress) -> Result<Self> {
-        let name = input.source.name();
-        Self::open_named(input, &name, options, position, progress).map_err(|error| error.in_file(name))
-    }
-
-    fn open_named(
-        input: &Input,
-        name: &Path,
-        options: &ReadOptions,
-        position: &Position,
-        progress: Progress,
-    ) -> Result<Self> {
-        let source = &input.source;
-        let mut file = None;
-        let mut bytes: Bytes = match source {
-            Source::Stdin => Box::new(io::stdin()),
-            Source::Path(path) => {
-                let (opened, metadata) = open_file(path)?;
-                let reader = opened.try_clone().map_err(|error| Error::io("open", path, error))?;
-                file = Some((opened, metadata));
-                Box::new(reader)
-            }
-        };
-        let format = match told_format(source, options.format) {
-            Some(format) => format,
-            None => {
-                // The bytes that were looked at are put back before the rest.
-                let mut head = Vec::new();
-                bytes.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| Error::io("read", name, error))?;
-                let format = sniff(&head)?;
-                bytes = Box::new(Cursor::new(head).chain(bytes));
-                format
-            }
-        };
-        let file = file.filter(|(_, metadata)| metadata.is_file());
-        let total_bytes = file.as_ref().map(|(_, metadata)| metadata.len());
-        let mut footer_crc32 = None;
-        // Where reading does not begin at the start, text is opened anew there.
-        let mut first = Some(bytes);
-        let mut open_behind = |byte: u64| -> Result<Bytes> {
-            match (first.take(), &file) {
-                (Some(bytes), _) if byte == 0 => Ok(bytes),
-                (_, Some((file, _))) => {
-                    let mut file = file.try_clone().map_err(|error| Error::io("open", name, error))?;
-                    file.seek(SeekFrom::Start(byte)).map_err(|error| Error::io("read", name, error))?;
-                    Ok(Box::new(file))
-                }
-                _ => Err(Error::invalid("a stream cannot be read from its middle", "give a file")),
-            }
-        };
-        let source: Box<dyn ChunkSource> = match format {
-            InputFormat::Lines => {
-                let input = Metered::new(open_behind(position.byte)?, progress);
-                Box::new(LineReader::new(input, options, position)?)
-            }
-            InputFormat::Csv => {
-                let open = |byte| open_behind(byte).map(|bytes| Metered::with_memory(bytes, progress.clone()));
-                Box::new(SeparatedReader::new(open, options, position, delimiter(name, options), name)?)
-            }
-            InputFormat::Parquet => {
-                let Some((file, total)) = file.as_ref().map(|(file, _)| file).zip(total_bytes) else {
-                    return Err(Error::invalid(
-                        "a Parquet file is read from its end, which a stream does not have yet",
-                        "give the path of the file instead of standard input or a pipe",
-                    ));
-                };
-                let file = file.try_clone().map_err(|error| Error::io("open", name, error))?;
-                footer_crc32 = Some(footer_checksum(&file, total)?);
-                Box::new(ParquetReader::new(file, options, position, progress, total)?)
-            }
-        };
-        Ok(Self {
-            name: name.to_path_buf(),
-            format,
-            source,
-            facts: InputFacts {
-                name: input.name.clone(),
-                bytes: total_bytes,
-                footer_crc32,
-                rows: position.input_row,
-                bad_rows: position.bad_rows,
-            },
-            file: file.map(|(file, metadata)| (file, Stamp::of(&metadata))),
-            before: (position.input_row, position.bad_rows),
-        })
-    }
-
-    fn settled(&self) -> Settled {
-        Settled {
-            name: self.name.clone(),
-            format: self.format,
-            key_type: self.source.key_type(),
-            key: self.source.key_field(),
-            kept: self.source.kept_fields(),
-        }
-    }
-
-    /// Fails if the file was written to since it was opened.
-    fn check_unchanged(&self) -> Result<()> {
-        let Some((file, stamp)) = &self.file else { return Ok(()) };
-        let now = file.metadata().map_err(|error| Error::io("read", &self.name, error))?;
-        if Stamp::of(&now).same_bytes(stamp) {
-            return Ok(());
-        }
-        Err(Error::invalid("the file changed while it was read", "start again when nothing writes to it"))
-    }
-}
-
-/// Opens a file for reading, and says of a directory that it is one.
-pub(super) fn open_file(path: &Path) -> Result<(File, Metadata)> {
-    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-    let metadata = file.metadata().map_err(|error| Error::io("open", path, error))?;
-    if metadata.is_dir() {
-        return Err(Error::invalid("this is a directory", "give a file").in_file(path));
-    }
-    Ok((file, metadata))
-}
-
-/// The format that the first bytes of an input tell.
-fn sniff(head: &[u8]) -> Result<InputFormat> {
-    // What follows the magic number is binary in Parquet; in a file of lines it could only be a key.
-    if let Some(rest) = head.strip_prefix(b"PAR1")
-        && rest.first().is_none_or(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
-    {
-        return Ok(InputFormat::Parquet);
-    }
-    let packed =
-        [(&b"\x1f\x8b"[..], "gzip", "zcat"), (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"), (b"\xfd7zXZ\0", "xz", "xzcat")];
-    match packed.into_iter().find(|(magic, ..)| head.starts_with(magic)) {
-        Some((_, name, tool)) => Err(Error::invalid(
-            format!("this is compressed with {name}"),
-            format!("decompress it first, as in `{tool} FILE | rehome .. -`"),
-        )),
-        None => Ok(InputFormat::Lines),
     }
 }
 
@@ -359,17 +212,15 @@ impl KeyReader {
     fn advance(&mut self) -> Result<Option<KeyChunk>> {
         loop {
             let Some(current) = &mut self.current else {
-                let Some(input) = self.inputs.get(self.next) else { return Ok(None) };
-                let progress = self.progress.behind(self.bytes_before);
-                self.position = Position { row: self.position.row, input: self.next, ..Position::default() };
-                self.current = Some(Current::open(input, &self.options, &self.position, progress)?);
-                self.next += 1;
-                self.check_alike()?;
+                if self.next == self.inputs.len() {
+                    return Ok(None);
+                }
+                self.turn()?;
                 continue;
             };
             let next = current.source.next_chunk(&current.name).map_err(|error| error.in_file(&current.name))?;
             let report = current.source.report();
-            current.facts.bad_rows = current.before.1 + report.bad;
+            current.facts.bad_rows = current.bad_before + report.bad;
             if let Some(mut chunk) = next {
                 chunk.end.input = self.next - 1;
                 chunk.end.bad_rows = current.facts.bad_rows;
@@ -377,42 +228,51 @@ impl KeyReader {
                 self.position = chunk.end.clone();
                 chunk.finished = self.finished[self.told..].to_vec();
                 self.told = self.finished.len();
+                self.open_ahead();
                 return Ok(Some(chunk));
             }
             current.check_unchanged().map_err(|error| error.in_file(&current.name))?;
             self.report.add(report);
-            self.bytes_before += current.facts.bytes.unwrap_or(0);
-            self.finished.push(current.facts.clone());
-            self.current = None;
+            self.first_bad = self.first_bad();
+            if let Some(current) = self.current.take() {
+                self.bytes_before += current.facts.bytes.unwrap_or(0);
+                self.finished.push(current.facts);
+            }
         }
     }
 
-    /// Fails if the current input is of another kind than the first.
-    fn check_alike(&self) -> Result<()> {
-        let Some(current) = &self.current else { return Ok(()) };
-        let (first, now) = (&self.first, current.settled());
-        let name = first.name.display();
-        let differs = |what: &str, now: String, then: String| {
-            let what = format!("{what} {now}, and in {name} {then}: all inputs must be alike");
-            Err(Error::invalid(what, "convert one of them, or run on each alone").in_file(&current.name))
+    /// Opens an input to go on behind `position`.
+    fn open(&self, number: usize, position: &Position, progress: Progress) -> Result<Opened> {
+        open_one(&self.inputs, &self.options, self.decoders.as_ref(), number, position, progress)
+    }
+
+    /// Goes on with the next input.
+    fn turn(&mut self) -> Result<()> {
+        let progress = self.progress.behind(self.bytes_before);
+        self.position = Position { row: self.position.row, input: self.next, ..Position::default() };
+        let mut current = match self.ahead.pop_front() {
+            Some(opened) => opened?,
+            None => self.open(self.next, &self.position, progress.clone())?,
         };
-        if now.format != first.format {
-            return differs("the format is", now.format.to_string(), format!("it is {}", first.format));
-        }
-        if now.key.data_type() != first.key.data_type() || now.key_type != first.key_type {
-            let shown = |side: &Settled| match side.key_type {
-                KeyType::Uuid => "uuid".to_owned(),
-                _ => side.key.data_type().to_string(),
-            };
-            return differs("the keys are", shown(&now), format!("they are {}", shown(first)));
-        }
-        match now.kept.iter().zip(&first.kept).find(|(now, first)| now.data_type() != first.data_type()) {
-            Some((kept, other)) => differs(
-                &format!("column {:?} is", kept.name()),
-                kept.data_type().to_string(),
-                format!("it is {}", other.data_type()),
-            ),
-            None => Ok(()),
+        current.begin(self.position.row, progress);
+        self.next += 1;
+        self.first.check_alike(&current.settled())?;
+        self.current = Some(current);
+        Ok(())
+    }
+
+    /// Opens files before their turn while threads would have nothing to do. Their errors wait for their turn.
+    fn open_ahead(&mut self) {
+        let Some(decoders) = self.decoders.clone().filter(|_| self.first.format == InputFormat::Parquet) else {
+            return;
+        };
+        while decoders.wants_more()
+            && self.ahead.len() < self.options.threads
+            && self.ahead.back().is_none_or(Result::is_ok)
+            && let number = self.next + self.ahead.len()
+            && self.inputs.get(number).is_some_and(|input| file_length(&input.source).is_some())
+        {
+            self.ahead.push_back(self.open(number, &Position::default(), Progress::default()));
         }
     }
 
@@ -423,6 +283,21 @@ impl KeyReader {
             report.add(current.source.report());
         }
         report
+    }
+
+    /// The first bad rows, ten at most, each with the input that it is in.
+    pub fn first_bad(&self) -> Vec<(PathBuf, BadRow)> {
+        let mut first = self.first_bad.clone();
+        if let Some(current) = &self.current {
+            let bad = current.source.report().first_bad.iter().take(REMEMBERED - first.len());
+            first.extend(bad.map(|row| (current.name.clone(), row.clone())));
+        }
+        first
+    }
+
+    /// What decoding has cost so far on threads of its own: nothing with one thread, and for formats other than Parquet.
+    pub fn decoding(&self) -> Cost {
+        self.decoders.as_ref().map_or_else(Cost::default, |decoders| decoders.cost())
     }
 
     /// What the inputs that were read to their end came to, in their order, from the one that reading began in.
@@ -446,23 +321,6 @@ impl KeyReader {
     }
 }
 
-/// CRC-32 of the footer of a Parquet file: its metadata and what follows. A file that is none has a checksum too; its
-/// reader says what is wrong with it.
-fn footer_checksum(file: &File, total: u64) -> Result<String> {
-    let read = |start: u64| -> io::Result<Vec<u8>> {
-        let mut file = file.try_clone()?;
-        file.seek(SeekFrom::Start(start))?;
-        let mut bytes = Vec::new();
-        file.take(total - start).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let failed = |source: io::Error| Error::from(ErrorKind::Io { action: "read", source });
-    let tail = read(total.saturating_sub(8)).map_err(failed)?;
-    let length = tail.first_chunk::<4>().map_or(0, |length| u64::from(u32::from_le_bytes(*length)));
-    let footer = read(total.saturating_sub(8).saturating_sub(length)).map_err(failed)?;
-    Ok(format!("{:08x}", crc32fast::hash(&footer)))
-}
-
 impl std::fmt::Debug for KeyReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("KeyReader")
@@ -480,12 +338,11 @@ impl Iterator for KeyReader {
     }
 }
 
-/// Reads keys from anything that gives bytes: lines or CSV, as `options` or the extension of `name` say, or else lines.
-/// `name` is what errors call it. How the bytes come in pieces makes no difference.
+/// Reads keys from anything that gives bytes, in the format that `options`, the extension of `name` or the first bytes
+/// tell. `name` is what errors call it. How the bytes come in pieces makes no difference.
 ///
 /// # Errors
-/// If it cannot be read, if it is not what its format says, if `options` do not fit it, and for Parquet, which is read
-/// from its end: [`open`] does that with a file.
+/// As [`open`].
 ///
 /// ```
 /// use rehome::io::{ReadOptions, open_reader};
@@ -500,50 +357,28 @@ pub fn open_reader(
     options: &ReadOptions,
 ) -> Result<KeyReader> {
     let name = name.into();
-    let format = told_format(&Source::Path(name.clone()), options.format).unwrap_or(InputFormat::Lines);
-    let (bytes, progress): (Bytes, _) = (Box::new(reader), Progress::default());
-    let position = Position::default();
-    let opened = match format {
-        InputFormat::Lines => LineReader::new(Metered::new(bytes, progress.clone()), options, &position).map(boxed),
-        InputFormat::Csv => {
-            let input = Metered::with_memory(bytes, progress.clone());
-            // Only a position behind the start opens it once more.
-            let mut input = Some(input);
-            let open = |_| input.take().ok_or_else(|| Error::invalid("a stream is read once", "give a file"));
-            SeparatedReader::new(open, options, &position, delimiter(&name, options), &name).map(boxed)
-        }
-        InputFormat::Parquet => Err(Error::invalid(
-            "a Parquet file is read from its end, which a stream does not have yet",
-            "open the file by its path",
-        )),
-    };
-    let source = opened.map_err(|error| error.in_file(&name))?;
-    let facts =
-        InputFacts { name: name.to_string_lossy().into_owned(), bytes: None, footer_crc32: None, rows: 0, bad_rows: 0 };
-    let current = Current { name, format, source, facts, file: None, before: (0, 0) };
+    let input = Input::from(Source::Path(name.clone()));
+    let (decoders, progress, position) = (decoders(options), Progress::default(), Position::default());
+    let opening = Opening { options, several: false, decoders: decoders.as_ref() };
+    let current = Opened::open_raw(&input, &name, Box::new(reader), None, &opening, &position, progress.clone())
+        .map_err(|error| error.in_file(name))?;
     Ok(KeyReader {
-        inputs: Vec::new(),
-        options: options.clone(),
         first: current.settled(),
         current: Some(current),
+        ahead: VecDeque::new(),
+        decoders,
         next: 1,
-        position,
         finished: Vec::new(),
         told: 0,
         report: RowReport::of(true),
+        first_bad: Vec::new(),
         progress,
         bytes_before: 0,
         total_bytes: None,
         is_over: false,
+        // Nothing is opened by its name.
+        inputs: vec![input],
+        options: options.clone(),
+        position,
     })
-}
-
-/// What separates fields: a tab in a `.tsv` file and a comma elsewhere, unless the options say otherwise.
-fn delimiter(name: &Path, options: &ReadOptions) -> u8 {
-    let tabs = extension(name).is_some_and(|extension| extension == "tsv");
-    options.delimiter.unwrap_or(if tabs { b'\t' } else { b',' })
-}
-
-fn boxed(source: impl ChunkSource + 'static) -> Box<dyn ChunkSource> {
-    Box::new(source)
 }

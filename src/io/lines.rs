@@ -7,7 +7,7 @@ use arrow_schema::Field;
 use memchr::{memchr, memrchr};
 
 use super::chunk::KeyChunk;
-use super::errors::syntax;
+use super::errors::{reading, syntax};
 use super::fault::Fault;
 use super::input::ChunkSource;
 use super::metered::{LONGEST_ROW, Metered};
@@ -245,7 +245,7 @@ impl ChunkSource for LineReader {
     fn next_chunk(&mut self, name: &Path) -> Result<Option<KeyChunk>> {
         while !self.decoder.is_full() {
             if self.ready.is_empty() && !self.at_end {
-                let count = read_some(&mut self.input, &mut self.block).map_err(|e| Error::io("read", name, e))?;
+                let count = read_some(&mut self.input, &mut self.block).map_err(|error| reading(name, error))?;
                 self.ready = 0..count;
                 self.at_end = count == 0;
             }

@@ -21,7 +21,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Bytes consumed so far. For Parquet an estimate: the file's size in proportion to the rows read.
+    /// Bytes consumed so far, compressed as they are. For Parquet an estimate: the file's size in proportion to the rows
+    /// read.
     pub fn bytes(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }
@@ -36,19 +37,36 @@ impl Progress {
     pub(super) fn set(&self, bytes: u64) {
         self.consumed.store(self.before + bytes, Ordering::Relaxed);
     }
-
-    fn add(&self, bytes: usize) {
-        self.consumed.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
 }
 
 /// What [`Metered`] reads from.
 pub(super) type Bytes = Box<dyn Read + Send>;
 
+/// A reader that says how much of a file is consumed, of which it reads what follows some place.
+pub(super) struct Counted<R> {
+    inner: R,
+    progress: Progress,
+    at: u64,
+}
+
+impl<R> Counted<R> {
+    pub(super) fn new(inner: R, progress: Progress, at: u64) -> Self {
+        Self { inner, progress, at }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buf)?;
+        self.at += count as u64;
+        self.progress.set(self.at);
+        Ok(count)
+    }
+}
+
 /// A reader that counts, refuses rows that never end, remembers its last block and follows its quotes.
 pub(super) struct Metered {
     inner: Bytes,
-    progress: Progress,
     /// Bytes read so far, and how many may be read before the next [`allow`](Self::allow).
     read: u64,
     allowed: u64,
@@ -60,13 +78,13 @@ pub(super) struct Metered {
 
 impl Metered {
     /// Only counts.
-    pub(super) fn new(inner: Bytes, progress: Progress) -> Self {
-        Self { inner, progress, read: 0, allowed: u64::MAX, last: None, quotes: None }
+    pub(super) fn new(inner: Bytes) -> Self {
+        Self { inner, read: 0, allowed: u64::MAX, last: None, quotes: None }
     }
 
     /// Also remembers the last block, for [`byte_before`](Self::byte_before), and keeps to what is allowed.
-    pub(super) fn with_memory(inner: Bytes, progress: Progress) -> Self {
-        Self { last: Some(Vec::new()), allowed: LONGEST_ROW as u64, ..Self::new(inner, progress) }
+    pub(super) fn with_memory(inner: Bytes) -> Self {
+        Self { last: Some(Vec::new()), allowed: LONGEST_ROW as u64, ..Self::new(inner) }
     }
 
     /// Also follows the quotes of a CSV file whose fields this byte separates.
@@ -121,7 +139,6 @@ impl Read for Metered {
                 Err(error) => return Err(error),
             }
         }
-        self.progress.add(count);
         self.read += count as u64;
         if let Some(quotes) = &mut self.quotes {
             quotes.follow(&buf[..count]);

@@ -10,9 +10,9 @@ use csv::ByteRecord;
 
 use super::errors::syntax;
 use super::format::{OutputFormat, extension};
-use super::input::open_file;
-use super::metered::{Metered, Progress};
+use super::metered::Metered;
 use super::node_table_parquet::read_parquet;
+use super::opened::open_file;
 use super::output::TableWriter;
 use super::separated::{bad_quote, line, read_row};
 use crate::error::{BadRow, Error, ErrorKind, Place, Result, shown};
@@ -66,7 +66,7 @@ pub fn read_node_table(path: &Path) -> Result<Vec<NodeRow>> {
     let read = || {
         let (file, _) = open_file(path)?;
         match TableFormat::of_path(path) {
-            Some(TableFormat::Csv) => read_csv(Metered::with_memory(Box::new(file), Progress::default()), path),
+            Some(TableFormat::Csv) => read_csv(Metered::with_memory(Box::new(file)), path),
             Some(TableFormat::Parquet) => read_parquet(file),
             None => Err(Error::invalid("this is no node table", "give a file named .csv or .parquet")),
         }

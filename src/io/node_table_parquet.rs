@@ -9,7 +9,8 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, Fields};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::errors::{read_parquet as guarded, reading_parquet};
+use super::InputFormat;
+use super::errors::{guarded, unreadable};
 use super::node_table::{COLUMNS, NodeRow, misfit, places};
 use crate::error::{Error, Place, Result};
 
@@ -17,14 +18,14 @@ use crate::error::{Error, Place, Result};
 const TYPES: [DataType; 5] = [DataType::Utf8, DataType::UInt64, DataType::Float64, DataType::Utf8, DataType::Boolean];
 
 pub(super) fn read_parquet(file: File) -> Result<Vec<NodeRow>> {
-    let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file))?;
+    let builder = guarded(InputFormat::Parquet, "", || ParquetRecordBatchReaderBuilder::try_new(file))?;
     let fields = builder.schema().fields().clone();
     let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
     let places = places(&names)?;
     check_types(&fields, &places)?;
     let mut rows = Vec::new();
-    let mut batches = guarded(|| builder.build())?;
-    while let Some(batch) = guarded(|| batches.next().transpose())? {
+    let mut batches = guarded(InputFormat::Parquet, "", || builder.build())?;
+    while let Some(batch) = guarded(InputFormat::Parquet, "", || batches.next().transpose())? {
         take_in(&batch, &places, &mut rows)?;
     }
     Ok(rows)
@@ -58,7 +59,7 @@ fn take_in(batch: &RecordBatch, places: &[Option<usize>; 5], rows: &mut Vec<Node
     let mut columns: [Option<ArrayRef>; 5] = [const { None }; 5];
     for (column, place) in places.iter().enumerate() {
         let Some(raw) = place.map(|index| batch.column(index)) else { continue };
-        let array = cast(raw, &TYPES[column]).map_err(|error| reading_parquet(&error))?;
+        let array = cast(raw, &TYPES[column]).map_err(|error| unreadable(InputFormat::Parquet, "", &error))?;
         // A cast makes null what does not fit, and a name must not be null.
         let absent = raw.logical_nulls();
         let was_null = |row: usize| absent.as_ref().is_some_and(|nulls| nulls.is_null(row));

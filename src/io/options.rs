@@ -82,9 +82,11 @@ pub enum BadRows {
 pub struct ReadOptions {
     /// The format; by default what the name of the file tells, and then its first bytes.
     pub format: Option<InputFormat>,
-    /// The column of the keys; by default the only one, or else the one named `key`.
+    /// The column of the keys; by default the only one, or else the one named `key`. In Parquet and Arrow, here and in
+    /// `keep` and `size_column`, `a.b` is field `b` of struct `a`, unless a column is named so.
     pub column: Option<String>,
-    /// How keys are read; by default text for lines and CSV, and the column's own type for Parquet.
+    /// How keys are read; by default text for lines and CSV, and the column's own type for Parquet and
+    /// Arrow.
     pub key_type: Option<KeyType>,
     /// Text formats only: how the second placement reads the same keys, where it reads them differently.
     pub second_key_type: Option<KeyType>,
@@ -96,9 +98,9 @@ pub struct ReadOptions {
     pub blank: Blank,
     /// What a bad row does.
     pub bad_rows: BadRows,
-    /// CSV and Parquet: columns that are carried along.
+    /// Formats with columns: those that are carried along.
     pub keep: Vec<String>,
-    /// CSV and Parquet: a column of sizes in bytes.
+    /// Formats with columns: one of sizes in bytes.
     pub size_column: Option<String>,
     /// The largest integer key there may be (after widening to 64 bits), and what is said of a larger one: the end of
     /// a sentence that begins with the key.
@@ -109,7 +111,7 @@ pub struct ReadOptions {
     pub chunk_bytes: usize,
     /// A chunk never holds rows of two parts of this many rows.
     pub part_rows: Option<NonZero<u64>>,
-    /// Parquet: threads that decode.
+    /// Parquet: threads that decode row groups ahead; with 1, whoever reads decodes. Never changes what is read.
     pub threads: usize,
 }
 

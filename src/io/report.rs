@@ -3,7 +3,7 @@
 use crate::error::BadRow;
 
 /// The number of bad rows that are remembered.
-const REMEMBERED: usize = 10;
+pub(super) const REMEMBERED: usize = 10;
 /// The number of text keys that are looked at to tell whether they look like integers.
 const LOOKED_AT: u64 = 10_000;
 

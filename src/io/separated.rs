@@ -38,13 +38,14 @@ pub(super) struct SeparatedReader {
 
 impl SeparatedReader {
     /// Reads the header, or the first row where there is none, and goes to `position`; `open` opens the file behind so
-    /// many bytes.
+    /// many bytes. Where it `may_be_empty`, a file without a header has no rows.
     pub(super) fn new(
         mut open: impl FnMut(u64) -> Result<Metered>,
         options: &ReadOptions,
         position: &Position,
         delimiter: u8,
         name: &Path,
+        may_be_empty: bool,
     ) -> Result<Self> {
         if matches!(delimiter, b'\n' | b'\r' | b'"') || !delimiter.is_ascii() {
             return Err(Error::invalid(
@@ -70,10 +71,12 @@ impl SeparatedReader {
                 return Err(stopping(row));
             }
         }
-        if !found && options.header {
+        if !found && options.header && !may_be_empty {
             return Err(syntax("there is no header line: give a file that has one, or pass --no-header"));
         }
-        let names: Vec<String> = if options.header {
+        let names: Vec<String> = if !found {
+            options.keep.clone()
+        } else if options.header {
             record.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect()
         } else {
             (1..=record.len()).map(|number| number.to_string()).collect()
@@ -82,7 +85,7 @@ impl SeparatedReader {
             choose(&names, options)?
         } else {
             // No row tells how many columns there are, and none will need them.
-            Chosen { key: 0, kept: Vec::new(), size: None }
+            Chosen { key: 0, kept: (0..names.len()).collect(), size: None }
         };
         let mut sink = RowSink::new(options, position, chosen.kept.len(), chosen.size.is_some());
         sink.report_mut().empty = !found;
@@ -185,7 +188,7 @@ pub(super) fn bad_quote(reader: &mut csv::Reader<Metered>, record: &ByteRecord) 
 fn reading(name: &Path, error: csv::Error) -> Error {
     let text = error.to_string();
     match error.into_kind() {
-        csv::ErrorKind::Io(source) => Error::io("read", name, source),
+        csv::ErrorKind::Io(source) => super::errors::reading(name, source),
         _ => syntax(text),
     }
 }

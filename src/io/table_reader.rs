@@ -7,7 +7,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
-use super::errors::read_parquet;
+use super::InputFormat;
+use super::errors::guarded;
 use crate::error::{Error, Result};
 
 /// Rows of a batch.
@@ -25,7 +26,7 @@ impl TableReader {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
         let open = || ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH).build();
-        let batches = read_parquet(open).map_err(|error| error.in_file(path))?;
+        let batches = guarded(InputFormat::Parquet, "", open).map_err(|error| error.in_file(path))?;
         let schema = arrow_array::RecordBatchReader::schema(&batches);
         Ok(Self { batches, schema, path: path.to_path_buf() })
     }
@@ -38,7 +39,8 @@ impl TableReader {
     /// The next rows, at least one, or nothing at the end.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
-            let next = read_parquet(|| self.batches.next().transpose()).map_err(|error| error.in_file(&self.path))?;
+            let next = guarded(InputFormat::Parquet, "", || self.batches.next().transpose())
+                .map_err(|error| error.in_file(&self.path))?;
             match next {
                 Some(batch) if batch.num_rows() == 0 => {}
                 next => return Ok(next),

@@ -12,6 +12,7 @@ mod compare;
 mod directory;
 #[cfg(feature = "io")]
 mod journal;
+mod loads;
 #[cfg(feature = "io")]
 mod make;
 #[cfg(feature = "io")]

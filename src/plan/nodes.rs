@@ -126,17 +126,24 @@ pub fn check_sides(from: &Cluster, to: &Cluster, allow_rehash: bool) -> Result<(
         return Ok(());
     }
     let different_key = from.key().zip(to.key()).filter(|(before, after)| before != after);
-    let (what, before, after) = if from.seed() != to.seed() {
-        ("seed", from.seed().to_string(), to.seed().to_string())
-    } else if from.hash() != to.hash() {
-        ("hash", from.hash().to_string(), to.hash().to_string())
-    } else if let Some((before, after)) = different_key {
-        ("key type", before.to_string(), after.to_string())
-    } else {
+    let mut different: Vec<(&str, String, String)> = Vec::new();
+    if from.seed() != to.seed() {
+        different.push(("seed", from.seed().to_string(), to.seed().to_string()));
+    }
+    if from.hash() != to.hash() {
+        different.push(("hash", from.hash().to_string(), to.hash().to_string()));
+    }
+    if let Some((before, after)) = different_key {
+        different.push(("key type", before.to_string(), after.to_string()));
+    }
+    if different.is_empty() {
         return Ok(());
-    };
+    }
+    let names: Vec<&str> = different.iter().map(|(name, ..)| *name).collect();
+    let values: Vec<String> =
+        different.iter().map(|(name, before, after)| format!("{name} ({before} and {after})")).collect();
     Err(Error::invalid(
-        format!("the clusters have different values of {what} ({before} and {after}), so nearly every key would move"),
-        format!("give both the same {what}, or pass --allow-rehash if that is what you want"),
+        format!("the clusters have different values of {}, so nearly every key would move", values.join(" and ")),
+        format!("give both the same {}, or pass --allow-rehash if that is what you want", names.join(" and ")),
     ))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::loads::Loads;
 use super::nodes::MatchedNodes;
 use super::summary::{Side, Summary};
 use super::sums::Sums;
@@ -36,7 +37,7 @@ pub struct Tally {
     nodes: MatchedNodes,
     eligible: (usize, usize),
     /// Keys and bytes before, per numbered node, "unplaced" last. Those after follow from the flows.
-    keys: Vec<u64>,
+    keys: Loads,
     bytes: Vec<u64>,
     flows: Flows,
     rows: u64,
@@ -79,7 +80,7 @@ impl Tally {
         let eligible = |cluster: &Cluster| cluster.nodes().iter().filter(|node| node.is_eligible()).count();
         Self {
             eligible: (eligible(from), eligible(to)),
-            keys: vec![0; nodes.len() + 1],
+            keys: Loads::new(nodes.len() + 1),
             bytes: vec![0; nodes.len() + 1],
             flows: Flows::new(nodes.len() + 1),
             rows: 0,
@@ -120,11 +121,11 @@ impl Tally {
         self.rows += before.len() as u64;
         let mut found = [0; STRIP];
         for (strip, (before, after)) in before.chunks(STRIP).zip(after.chunks(STRIP)).enumerate() {
-            // First what every key needs, without a branch; then the few that move.
+            self.keys.count(before.iter().map(|node| self.nodes.number_from(*node)));
+            // First which keys move, without a branch; then those few.
             let mut count = 0;
             for (index, (before, after)) in before.iter().zip(after).enumerate() {
                 let (from, to) = (self.nodes.number_from(*before), self.nodes.number_to(*after));
-                self.keys[from] += 1;
                 found[count] = index;
                 count += usize::from(from != to);
             }
@@ -148,16 +149,16 @@ impl Tally {
     /// # Complexity
     /// O(nodes + flows).
     pub fn take_sums(&mut self) -> Sums {
-        let loads = self.keys.iter().zip(&self.bytes).enumerate();
+        let loads = self.keys.sums().into_iter().zip(&self.bytes).enumerate();
         let nodes =
-            loads.map(|(number, (keys, bytes))| (number, *keys, *bytes)).filter(|(_, keys, _)| *keys > 0).collect();
+            loads.map(|(number, (keys, bytes))| (number, keys, *bytes)).filter(|(_, keys, _)| *keys > 0).collect();
         let sums = Sums {
             keys: self.rows,
             bytes: self.total_bytes.map(|total| u64::try_from(total).unwrap_or(u64::MAX)),
             nodes,
             flows: self.flows.sorted(),
         };
-        self.keys.fill(0);
+        self.keys.clear();
         self.bytes.fill(0);
         self.flows.clear();
         self.rows = 0;
@@ -186,7 +187,7 @@ impl Tally {
         }
         self.rows += sums.keys;
         for (number, keys, bytes) in sums.nodes.iter().copied() {
-            self.keys[number] += keys;
+            self.keys.add(number, keys);
             self.bytes[number] += bytes;
         }
         for (from, to, keys, bytes) in sums.flows.iter().copied() {
@@ -241,7 +242,7 @@ impl Tally {
 
     fn keys_per_side(&self) -> (Vec<u64>, Vec<u64>) {
         let flows = self.flows.sorted().into_iter().map(|(from, to, keys, _)| (from, to, keys));
-        sides(&self.keys, flows)
+        sides(&self.keys.sums(), flows)
     }
 
     fn bytes_per_side(&self) -> (Vec<u64>, Vec<u64>) {

@@ -6,6 +6,7 @@ mod bad_input;
 mod check_against;
 mod cluster;
 mod formats;
+mod inputs;
 mod interrupts;
 mod keys;
 mod large;

@@ -140,9 +140,7 @@ fn the_version_is_that_of_the_package() {
 #[test]
 fn wrong_usage_exits_with_2() {
     let dir = Dir::new();
-    for line in
-        ["", "cluster", "nonsense", "locate", "locate --nonsense", "plan keys.txt", "count a b --cluster c.toml"]
-    {
+    for line in ["", "cluster", "nonsense", "locate", "locate --nonsense", "plan keys.txt", "count --cluster c.toml"] {
         let run = dir.run(line).exits(2);
         assert!(run.err.contains("Usage:"), "{}", run.shown());
         assert_eq!(run.out, "", "{}", run.shown());

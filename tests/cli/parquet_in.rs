@@ -161,8 +161,8 @@ fn files_that_are_no_parquet_are_refused() {
     }
     dir.run("locate --cluster c10.toml keys.txt --input-format parquet")
         .fails(&["keys.txt", "not a readable Parquet file"]);
-    dir.sh("cat whole.parquet | rehome locate --cluster c10.toml -").fails(&["standard input", "give the path"]);
-    dir.sh("cat whole.parquet | rehome locate --cluster c10.toml /dev/stdin").fails(&["/dev/stdin", "give the path"]);
+    dir.sh("head -c 1000 whole.parquet | rehome locate --cluster c10.toml -")
+        .fails(&["standard input", "not a readable Parquet file"]);
     dir.ok("locate --cluster c10.toml whole.parquet");
     // A Parquet file without the name of one is known by its first bytes.
     dir.write("whole", whole);

@@ -295,6 +295,21 @@ impl Table {
     }
 }
 
+/// A gzip member.
+pub(crate) fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).expect("a Vec takes all");
+    encoder.finish().expect("a Vec takes all")
+}
+
+/// A zstd frame with a checksum.
+pub(crate) fn zstd(content: &[u8]) -> Vec<u8> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("an encoder");
+    encoder.include_checksum(true).expect("an encoder that can");
+    encoder.write_all(content).expect("a Vec takes all");
+    encoder.finish().expect("a Vec takes all")
+}
+
 /// Writes a Parquet file of these columns.
 pub(crate) fn write_parquet(path: &Path, batch: &RecordBatch) {
     let file = File::create(path).expect("a file");

@@ -196,6 +196,26 @@ fn inputs_that_changed_are_found() {
 }
 
 #[test]
+fn inputs_in_another_order_or_number_are_found() {
+    let dir = Dir::with_clusters(3000);
+    dir.sh("head -n 1500 keys.txt > a.txt && tail -n +1501 keys.txt > b.txt && cp b.txt c.txt").succeeds();
+    dir.ok("plan --from c10.toml --to c11.toml a.txt b.txt -o plan --part-rows 1000 -q");
+    dir.ok("verify plan a.txt b.txt").prints(&["3000 rows give the same"]);
+    dir.ok("verify plan ./a.txt ./b.txt");
+    for (inputs, what) in [
+        ("a.txt", "inputs: there were 2 inputs and are 1"),
+        ("a.txt b.txt c.txt", "inputs: there were 2 inputs and are 3"),
+        ("b.txt a.txt", "inputs: input 1 was \"a.txt\" and is \"b.txt\""),
+        ("a.txt c.txt", "inputs: input 2 was \"b.txt\" and is \"c.txt\""),
+    ] {
+        dir.run(&format!("verify plan {inputs}"))
+            .exits(4)
+            .prints(&[what])
+            .says(&["these are not the inputs that it was made from"]);
+    }
+}
+
+#[test]
 fn sizes_that_changed_are_found() {
     let dir = Dir::with_clusters(0);
     let table: String = (0..2000).map(|number| format!("object-{number},{number}\n")).collect();

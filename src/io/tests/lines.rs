@@ -156,7 +156,7 @@ fn report_and_progress() {
     let file = file("keys.keys", b"17\n-4\n");
     let mut reader = file.open(ReadOptions::default()).unwrap();
     let progress = reader.progress();
-    assert_eq!((reader.total_bytes(), progress.bytes()), (Some(6), 0));
+    assert_eq!(reader.total_bytes(), Some(6));
     assert_eq!((reader.format(), reader.key_type()), (InputFormat::Lines, KeyType::Text));
     assert_eq!(reader.by_ref().count(), 1);
     assert_eq!(progress.bytes(), 6);
@@ -177,7 +177,7 @@ fn what_cannot_be_opened_says_why() {
     let columns = file.error(ReadOptions { keep: vec!["a".into()], ..ReadOptions::default() });
     assert!(columns.contains("has no columns") && columns.contains("--input-format csv"), "{columns}");
     let packed = super::file("keys.gz", b"\x1f\x8b\x08\x00").error(ReadOptions::default());
-    assert!(packed.contains("keys.gz: this is compressed with gzip"), "{packed}");
+    assert!(packed.contains("keys.gz: the gzip data is cut short"), "{packed}");
     assert_eq!(Source::from_arg("-").to_string(), "standard input");
 }
 

@@ -1,11 +1,16 @@
 //! Tests of the readers and writers on small files, and what they share.
 
+mod arrow_in;
 mod arrow_out;
 mod atomic;
+mod compressed;
 mod compressed_out;
 mod encode;
+mod find;
 mod lines;
+mod nested;
 mod node_table;
+mod parallel;
 mod parquet_in;
 mod parquet_out;
 mod positions;

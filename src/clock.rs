@@ -44,9 +44,26 @@ impl Stopwatch {
 /// Processor time of this thread.
 #[cfg(unix)]
 pub fn thread_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    read(rustix::time::ClockId::ThreadCPUTime)
+}
+
+/// Processor time of all threads of this process, where the system has a clock for it.
+#[cfg(unix)]
+pub fn process_time() -> Option<Duration> {
+    Some(read(rustix::time::ClockId::ProcessCPUTime))
+}
+
+#[cfg(unix)]
+fn read(clock: rustix::time::ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(clock);
     let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or(0);
     Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0)) + Duration::from_nanos(nanoseconds)
+}
+
+/// Processor time of all threads of this process, where the system has a clock for it.
+#[cfg(not(unix))]
+pub fn process_time() -> Option<Duration> {
+    None
 }
 
 /// Processor time of this thread: where the system has no clock for it, time by the wall.
