@@ -302,8 +302,14 @@ impl Input {
 
     /// Says what was skipped, and that nothing came. Returns how many rows were skipped.
     pub(crate) fn end(&self, quiet: bool) -> u64 {
-        let report = self.reader.report();
-        if report.rows + report.bad == 0 && !quiet {
+        self.end_resumed(0, 0, quiet)
+    }
+
+    /// The same, where an earlier run has read so many rows, and skipped so many of them.
+    pub(crate) fn end_resumed(&self, rows_before: u64, bad_before: u64, quiet: bool) -> u64 {
+        let mut report = self.reader.report();
+        report.bad += bad_before;
+        if report.rows + report.bad + rows_before == 0 && !quiet {
             let what = if report.empty { "the input is empty" } else { "there is no key in it" };
             message::warn(&format!("{}: {what}: 0 keys", self.name));
         }

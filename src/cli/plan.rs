@@ -96,9 +96,11 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
             message::note("the inputs have other time stamps than before: the keys of the finished parts are compared");
         }
         let earlier = open(&args, &from, &to, Position::default(), engine.threads())?;
-        maker.check_keys(earlier.reader)?;
+        maker.check_keys(&recorded_options(&args, &earlier), earlier.reader)?;
     }
-    let mut input = open(&args, &from, &to, maker.position(), engine.threads())?;
+    let position = maker.position();
+    let rows_before = position.row;
+    let mut input = open(&args, &from, &to, position, engine.threads())?;
     let nodes = maker.nodes();
     if nodes.shared() == 0 && !nodes.is_empty() && !quiet {
         message::warn("the clusters share no node name, so every key moves: check that these are the right files");
@@ -120,7 +122,8 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     report.costs.write += watch.lap();
 
     let Plan { tally, summary, parts, reused, comparison } = plan;
-    input.end(quiet);
+    let bad_before = parts[..reused].iter().map(|part| part.bad_rows).sum();
+    input.end_resumed(rows_before, bad_before, quiet);
     warn_unplaced(&from, &format!("{} (before)", args.from.display()), summary.from.unplaced, quiet);
     warn_unplaced(&to, &format!("{} (after)", args.to.display()), summary.to.unplaced, quiet);
     if args.run.timings {

@@ -67,9 +67,9 @@ pub(super) fn input_differences<'a>(
     if made_with.len() != now.len() {
         texts.push(format!("there were {} inputs and are {}", made_with.len(), now.len()));
     }
-    for (number, ((old_name, old_bytes), (name, bytes))) in (1..).zip(made_with.zip(now)) {
+    for ((old_name, old_bytes), (name, bytes)) in made_with.zip(now) {
         if old_name != name {
-            texts.push(format!("input {number} was {old_name:?} and is {name:?}"));
+            texts.push(format!("instead of input {old_name:?} there is {name:?}"));
         } else if old_bytes != bytes {
             let shown =
                 |bytes: Option<u64>| bytes.map_or_else(|| "a stream".to_owned(), |bytes| format!("{bytes} bytes"));

@@ -16,7 +16,7 @@ use super::run::{PartDone, PartSink, PlanRun};
 use super::summary::Summary;
 use super::syncer::Syncer;
 use super::tables;
-use super::target::{Claim, FLOWS, MANIFEST, MOVES, NODES, SUMMARY};
+use super::target::{Claim, FLOWS, MANIFEST, MOVES, NODES, SUMMARY, lock};
 use crate::error::{Error, Result};
 use crate::io::{OutputFormat, TableWriter, directory_of, sync_directory};
 
@@ -47,7 +47,9 @@ pub(super) fn part_path(number: u64) -> String {
 
 impl PlanWriter {
     /// Starts a plan.
-    pub(super) fn begin(claim: Claim, header: &Header, schema: SchemaRef, has_moves: bool) -> Result<Self> {
+    pub(super) fn begin(mut claim: Claim, header: &Header, schema: SchemaRef, has_moves: bool) -> Result<Self> {
+        claim.clear_but(|_| false)?;
+        claim.keep(false);
         let moves = claim.partial.join(MOVES);
         fs::create_dir_all(&moves).map_err(|error| Error::io("create", &moves, error))?;
         let journal = JournalWriter::create(&claim.partial, header)?;
@@ -56,7 +58,7 @@ impl PlanWriter {
 
     /// Goes on with an unfinished plan behind its finished parts; whatever else is there is removed.
     pub(super) fn go_on(
-        claim: Claim,
+        mut claim: Claim,
         journal: JournalWriter,
         entries: &[Entry],
         schema: SchemaRef,
@@ -67,12 +69,14 @@ impl PlanWriter {
         claim.clear_but(|path| path == JOURNAL || known.contains(path))?;
         let moves = claim.partial.join(MOVES);
         fs::create_dir_all(&moves).map_err(|error| Error::io("create", &moves, error))?;
+        // From here on it is as if this run had made the parts that are there.
+        claim.keep(false);
         Ok(Self { claim, journal, schema, has_moves, part: None, files, syncer: Syncer::start() })
     }
 
     /// Leaves the folder as it is for a later run with `--resume`.
     pub(super) fn keep(&mut self) {
-        self.claim.keep();
+        self.claim.keep(true);
     }
 
     fn open_part(&mut self, number: u64) -> Result<&mut OpenPart> {
@@ -111,7 +115,7 @@ impl PlanWriter {
 
     /// Gives the directory its final name.
     pub(super) fn publish(mut self) -> Result<()> {
-        self.claim.keep();
+        self.claim.keep(true);
         let Self { claim, journal, syncer, .. } = self;
         syncer.finish()?;
         publish(claim, Some(journal))
@@ -167,7 +171,9 @@ impl PartSink for PlanWriter {
 
 /// Gives the finished folder its name; a plan that was there before is removed only after that.
 pub(super) fn publish(mut claim: Claim, journal: Option<JournalWriter>) -> Result<()> {
-    claim.keep();
+    claim.keep(true);
+    // Somebody may have put something there in the meantime.
+    claim.check_place()?;
     let (partial, place) = (&claim.partial, &claim.place);
     let failed = |error| Error::io("rename", partial, error);
     let sync = |folder: &Path| sync_directory(folder).map_err(|error| Error::io("write", folder, error));
@@ -177,10 +183,13 @@ pub(super) fn publish(mut claim: Claim, journal: Option<JournalWriter>) -> Resul
         journal.remove()?;
         sync(partial)?;
     }
+    // Under the partial name too, nobody else is to take the old plan for theirs while it is removed.
+    let _old = lock(place).ok().flatten();
     if place.symlink_metadata().is_err() {
         fs::rename(partial, place).map_err(failed)?;
     } else if exchange(partial, place) {
-        // What has the partial name now is the plan that was replaced.
+        // What has the partial name now is the plan that was replaced; its manifest tells that for as long as it can.
+        claim.clear_but(|path| path == MANIFEST)?;
         fs::remove_dir_all(partial).map_err(|error| Error::io("remove", partial, error))?;
     } else {
         // Where names cannot be exchanged, nothing is under the final name for a moment.

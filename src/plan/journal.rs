@@ -42,8 +42,18 @@ pub(super) struct StampedInput {
 }
 
 impl StampedInput {
-    pub(super) fn of(input: &Input) -> Result<Self> {
+    fn of(input: &Input) -> Result<Self> {
         Ok(Self { name: input.name.clone(), stamp: Stamp::of_source(&input.source)? })
+    }
+
+    /// The same of each of these.
+    pub(super) fn of_all(inputs: &[Input]) -> Result<Vec<Self>> {
+        inputs.iter().map(Self::of).collect()
+    }
+
+    /// Whether it cannot be read again.
+    pub(super) fn is_stream(&self) -> bool {
+        self.stamp.is_none()
     }
 
     fn name_and_length(&self) -> (&str, Option<u64>) {
@@ -66,25 +76,24 @@ pub(super) struct Entry {
 }
 
 impl Header {
-    pub(super) fn new(from: &Cluster, to: &Cluster, options: Value, inputs: &[Input]) -> Result<Self> {
-        Ok(Self {
+    pub(super) fn new(from: &Cluster, to: &Cluster, options: Value, inputs: Vec<StampedInput>) -> Self {
+        Self {
             format: FORMAT,
             placement_version: PLACEMENT_VERSION.to_owned(),
             from: from.to_json(),
             to: to.to_json(),
             options,
-            inputs: inputs.iter().map(StampedInput::of).collect::<Result<_>>()?,
-        })
+            inputs,
+        }
     }
 
     /// What differs from these clusters and inputs, and whether the inputs are surely the same: their time stamps too.
-    pub(super) fn differences(&self, from: &Cluster, to: &Cluster, inputs: &[Input]) -> Result<(Vec<String>, bool)> {
-        let now: Vec<StampedInput> = inputs.iter().map(StampedInput::of).collect::<Result<_>>()?;
+    pub(super) fn differences(&self, from: &Cluster, to: &Cluster, now: &[StampedInput]) -> (Vec<String>, bool) {
         let mut texts = cluster_differences("from", &self.from, from);
         texts.extend(cluster_differences("to", &self.to, to));
         let made_with = self.inputs.iter().map(StampedInput::name_and_length);
         texts.extend(input_differences(made_with, now.iter().map(StampedInput::name_and_length)));
-        Ok((texts, self.inputs == now))
+        (texts, self.inputs == now)
     }
 
     pub(super) fn option_differences(&self, options: &Value) -> Vec<String> {
@@ -93,7 +102,7 @@ impl Header {
 
     /// Whether the plan reads a stream, which cannot be read again.
     pub(super) fn reads_a_stream(&self) -> bool {
-        self.inputs.iter().any(|input| input.stamp.is_none())
+        self.inputs.iter().any(StampedInput::is_stream)
     }
 }
 
@@ -132,7 +141,7 @@ impl Journal {
         for line in lines {
             let Some(entry) = unseal::<Entry>(line) else { break };
             let next = entries.last().map_or(0, |last| last.end.row);
-            if entry.part.first_row != next || entry.part.first_row + entry.part.rows != entry.end.row {
+            if entry.part.first_row != next || next.checked_add(entry.part.rows) != Some(entry.end.row) {
                 break;
             }
             if let Some(file) = &entry.file

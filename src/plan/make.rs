@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::compare::{cluster_differences, input_differences, option_differences};
 use super::directory::{PlanWriter, publish};
-use super::journal::{Header, Journal};
+use super::journal::{Header, Journal, StampedInput};
 use super::manifest::Manifest;
 use super::nodes::MatchedNodes;
 use super::part::{KeysDigest, Part};
@@ -19,7 +19,7 @@ use super::target::{Claim, Existing, Found, claim};
 use super::verify::{Against, Comparison};
 use crate::cluster::Cluster;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Input, InputFacts, KeyChunk, Position, Source, Stamp};
+use crate::io::{Input, InputFacts, KeyChunk, Position, Stamp};
 use crate::placement::NodeId;
 
 /// Input rows whose moves make one part, unless the options say otherwise.
@@ -65,6 +65,8 @@ pub enum Prepared {
 #[derive(Debug)]
 pub struct PlanMaker {
     task: PlanTask,
+    /// The inputs as they were before they were opened.
+    stamps: Vec<StampedInput>,
     stage: Stage,
     /// What to go on with.
     journal: Option<Journal>,
@@ -105,15 +107,21 @@ impl PlanTask {
     /// If something is there that may not be replaced, if another run is at it, or if what was begun was begun with
     /// other clusters or inputs: the error says which.
     pub fn prepare(self) -> Result<Prepared> {
-        let Some(target) = &self.target else { return Ok(Prepared::Make(Box::new(PlanMaker::new(self, None, None)?))) };
-        if self.existing.resume && self.inputs.iter().any(|input| input.source == Source::Stdin) {
-            let what = "a plan whose keys come from standard input cannot be resumed: they cannot be read again";
+        let Some(target) = &self.target else {
+            return Ok(Prepared::Make(Box::new(PlanMaker::new(self, Vec::new(), None, None)?)));
+        };
+        let stamps = StampedInput::of_all(&self.inputs)?;
+        if self.existing.resume
+            && let Some((input, _)) = self.inputs.iter().zip(&stamps).find(|(_, stamp)| stamp.is_stream())
+        {
+            let from = &input.source;
+            let what = format!("a plan whose keys come from {from} cannot be resumed: they cannot be read again");
             return Err(Error::invalid(what, "give a file, or leave --resume out"));
         }
         match claim(target, self.existing)? {
-            Found::Nothing(claim) => Ok(Prepared::Make(Box::new(PlanMaker::new(self, Some(claim), None)?))),
+            Found::Nothing(claim) => Ok(Prepared::Make(Box::new(PlanMaker::new(self, stamps, Some(claim), None)?))),
             Found::Unfinished(claim, journal) => {
-                PlanMaker::new(self, Some(claim), Some(journal)).map(|maker| Prepared::Make(Box::new(maker)))
+                PlanMaker::new(self, stamps, Some(claim), Some(journal)).map(|maker| Prepared::Make(Box::new(maker)))
             }
             Found::Unnamed(claim, manifest) => {
                 let folder = claim.partial.clone();
@@ -125,14 +133,24 @@ impl PlanTask {
             }
         }
     }
+
+    /// What a finished plan was made from that is not of this task, options aside.
+    fn differences(&self, manifest: &Manifest) -> Vec<String> {
+        let mut differences = cluster_differences("from", &manifest.from, &self.from);
+        differences.extend(cluster_differences("to", &manifest.to, &self.to));
+        let now: Vec<_> = self.inputs.iter().map(|input| (input.name.as_str(), length(input))).collect();
+        let then: Vec<_> = manifest.inputs.iter().map(|input| (input.name.as_str(), input.bytes)).collect();
+        differences.extend(input_differences(then.into_iter(), now.into_iter()));
+        differences
+    }
 }
 
 impl PlanMaker {
-    fn new(task: PlanTask, claim: Option<Claim>, journal: Option<Journal>) -> Result<Self> {
+    fn new(task: PlanTask, stamps: Vec<StampedInput>, claim: Option<Claim>, journal: Option<Journal>) -> Result<Self> {
         let mut surely_same = true;
         if let (Some(claim), Some(journal)) = (&claim, &journal) {
-            let (differences, same) = journal.header.differences(&task.from, &task.to, &task.inputs)?;
-            refuse(&claim.partial, differences)?;
+            let (differences, same) = journal.header.differences(&task.from, &task.to, &stamps);
+            refuse(&claim.partial, &differences)?;
             surely_same = same;
         }
         let against = task.against.as_deref().map(Against::open).transpose()?;
@@ -142,7 +160,7 @@ impl PlanMaker {
             return Err(Error::invalid(what, "finish the plan first, then compare"));
         }
         let stage = claim.map_or(Stage::Unwritten, Stage::Claimed);
-        Ok(Self { task, stage, journal, surely_same, against, options: Value::Null, run: None })
+        Ok(Self { task, stamps, stage, journal, surely_same, against, options: Value::Null, run: None })
     }
 
     /// Where reading must begin: behind the parts that an earlier run made.
@@ -163,16 +181,20 @@ impl PlanMaker {
     }
 
     /// Compares the keys of the parts that an earlier run made with what the inputs hold now; `chunks` are read from
-    /// their start.
+    /// their start, in the way that `options` say.
     ///
     /// # Errors
-    /// If they are others, or reading fails.
-    pub fn check_keys(&self, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<()> {
+    /// If they are others, or the options are, or reading fails.
+    pub fn check_keys(&self, options: &Value, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<()> {
+        if let (Stage::Claimed(claim), Some(journal)) = (&self.stage, &self.journal) {
+            refuse(&claim.partial, &journal.header.option_differences(options))?;
+        }
         let entries = self.journal.iter().flat_map(|journal| &journal.entries);
-        let parts: Vec<Part> = entries.map(|entry| entry.part.clone()).collect();
-        let differences = key_differences(chunks, &parts, false)?;
+        let (parts, ends): (Vec<Part>, Vec<Position>) =
+            entries.map(|entry| (entry.part.clone(), entry.end.clone())).unzip();
+        let differences = key_differences(chunks, &parts, Some(&ends))?;
         match &self.stage {
-            Stage::Claimed(claim) => refuse(&claim.partial, differences),
+            Stage::Claimed(claim) => refuse(&claim.partial, &differences),
             _ => Ok(()),
         }
     }
@@ -189,11 +211,18 @@ impl PlanMaker {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Unwritten) {
             Stage::Claimed(claim) => Stage::Writing(match &self.journal {
                 None => {
-                    let header = Header::new(&self.task.from, &self.task.to, self.options.clone(), &self.task.inputs)?;
+                    let (from, to) = (&self.task.from, &self.task.to);
+                    let header = Header::new(from, to, self.options.clone(), self.stamps.clone());
                     PlanWriter::begin(claim, &header, run.schema(), has_moves)?
                 }
                 Some(journal) => {
-                    refuse(&claim.partial, journal.header.option_differences(&self.options))?;
+                    refuse(&claim.partial, &journal.header.option_differences(&self.options))?;
+                    if StampedInput::of_all(&self.task.inputs)? != self.stamps {
+                        let what = "an input changed while it was opened, so the finished parts may not fit it";
+                        return Err(
+                            Error::invalid(what, "start again when nothing writes to it").in_file(&claim.partial)
+                        );
+                    }
                     for entry in &journal.entries {
                         let (part, sums, end) = (&entry.part, &entry.sums, &entry.end);
                         run.take_over(&PartDone { part, sums, end, inputs: &entry.inputs })?;
@@ -234,7 +263,7 @@ impl PlanMaker {
     /// Ends the plan after an error. The parts that are done stay for `--resume` if a read or a write failed, which
     /// another run may not meet again, and go if the input itself is at fault.
     pub fn give_up(&mut self, error: &Error) {
-        let readable_again = self.task.inputs.iter().all(|input| input.source != Source::Stdin);
+        let readable_again = !self.stamps.iter().any(StampedInput::is_stream);
         if let (Stage::Writing(writer), ErrorKind::Io { .. }, true) = (&mut self.stage, error.kind(), readable_again) {
             writer.keep();
         }
@@ -280,17 +309,22 @@ pub struct FinishedPlan {
     manifest: Manifest,
     /// The claim on a plan that lacks only its final name.
     unnamed: Option<Claim>,
+    /// What differs; refused unless `named` is the one.
+    differences: Vec<String>,
+    /// The plan that has the name, if it is made from these clusters and inputs. A run that was killed after it had
+    /// exchanged the names left the replaced plan as the one without a name.
+    named: Option<Manifest>,
 }
 
 impl FinishedPlan {
     fn new(task: &PlanTask, folder: PathBuf, manifest: Manifest, unnamed: Option<Claim>) -> Result<Self> {
-        let mut differences = cluster_differences("from", &manifest.from, &task.from);
-        differences.extend(cluster_differences("to", &manifest.to, &task.to));
-        let now: Vec<_> = task.inputs.iter().map(|input| (input.name.as_str(), length(input))).collect();
-        let then: Vec<_> = manifest.inputs.iter().map(|input| (input.name.as_str(), input.bytes)).collect();
-        differences.extend(input_differences(then.into_iter(), now.into_iter()));
-        refuse(&folder, differences)?;
-        Ok(Self { folder, manifest, unnamed })
+        let differences = task.differences(&manifest);
+        let named = unnamed.as_ref().and_then(|claim| Manifest::of_plan(&claim.place).ok());
+        let named = named.filter(|named| task.differences(named).is_empty());
+        if named.is_none() {
+            refuse(&folder, &differences)?;
+        }
+        Ok(Self { folder, manifest, unnamed, differences, named })
     }
 
     /// Its manifest.
@@ -304,18 +338,27 @@ impl FinishedPlan {
     /// # Errors
     /// If anything differs (the error says what), or reading fails.
     pub fn accept(mut self, options: &Value, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<Manifest> {
-        refuse(&self.folder, option_differences(&self.manifest.options, options))?;
+        let named = self.named.take().filter(|named| option_differences(&named.options, options).is_empty());
+        let has_name = named.is_some();
+        if let Some((claim, named)) = self.unnamed.as_ref().zip(named) {
+            (self.folder, self.manifest, self.differences) = (claim.place.clone(), named, Vec::new());
+        }
+        self.differences.extend(option_differences(&self.manifest.options, options));
+        refuse(&self.folder, &self.differences)?;
         if !self.manifest.is_intact() {
             return Err(altered("its manifest has another checksum than it says".to_owned()).in_file(&self.folder));
         }
-        refuse(&self.folder, key_differences(chunks, &self.manifest.parts, true)?)?;
+        refuse(&self.folder, &key_differences(chunks, &self.manifest.parts, None)?)?;
         for file in &self.manifest.files {
             if let Some(fault) = file.fault(&self.folder)? {
                 return Err(altered(format!("{} {fault}", file.path)).in_file(&self.folder));
             }
         }
-        if let Some(claim) = self.unnamed.take() {
-            publish(claim, None)?;
+        match self.unnamed.take() {
+            // The plan that was replaced.
+            Some(mut claim) if has_name => claim.keep(false),
+            Some(claim) => publish(claim, None)?,
+            None => {}
         }
         Ok(self.manifest)
     }
@@ -330,9 +373,16 @@ pub(super) fn length(input: &Input) -> Option<u64> {
     Stamp::of_source(&input.source).ok().flatten().map(|stamp| stamp.bytes)
 }
 
-/// Compares keys, read from the start of the inputs, with those of parts; `all` says that no more may follow.
-fn key_differences(chunks: impl Iterator<Item = Result<KeyChunk>>, parts: &[Part], all: bool) -> Result<Vec<String>> {
-    let (mut next, mut digest) = (0, KeysDigest::default());
+/// Compares keys, read from the start of the inputs, with those of parts, which are all of them or those that end at
+/// `ends`.
+fn key_differences(
+    chunks: impl Iterator<Item = Result<KeyChunk>>,
+    parts: &[Part],
+    ends: Option<&[Position]>,
+) -> Result<Vec<String>> {
+    let (mut next, mut digest, all) = (0, KeysDigest::default(), ends.is_none());
+    // Lines only name places.
+    let place = |position: &Position| Position { line: 0, ..position.clone() };
     let end_of = |part: &Part| part.first_row.saturating_add(part.rows);
     let rows_of = |part: &Part| format!("rows {} to {}", part.first_row, end_of(part).saturating_sub(1));
     for chunk in chunks {
@@ -352,6 +402,10 @@ fn key_differences(chunks: impl Iterator<Item = Result<KeyChunk>>, parts: &[Part
             let what = if keys == part.keys_crc32 { "sizes" } else { "keys" };
             return Ok(vec![format!("the inputs have other {what} in {}", rows_of(part))]);
         }
+        // The same keys may be written with more bytes or fewer.
+        if ends.is_some_and(|ends| ends.get(next).map(place) != Some(place(chunk.end()))) {
+            return Ok(vec![format!("the inputs have other bytes in {}", rows_of(part))]);
+        }
         next += 1;
         if !all && next == parts.len() {
             break;
@@ -361,7 +415,7 @@ fn key_differences(chunks: impl Iterator<Item = Result<KeyChunk>>, parts: &[Part
 }
 
 /// Fails if anything differs, and says what.
-fn refuse(folder: &Path, differences: Vec<String>) -> Result<()> {
+fn refuse(folder: &Path, differences: &[String]) -> Result<()> {
     if differences.is_empty() {
         return Ok(());
     }

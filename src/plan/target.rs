@@ -47,20 +47,27 @@ pub(super) enum Found {
 pub(super) struct Claim {
     pub place: PathBuf,
     pub partial: PathBuf,
+    /// Whether a plan that has the name may be replaced.
+    force: bool,
     /// Keeps the lock.
     _lock: Option<File>,
     keeps: bool,
 }
 
 impl Claim {
-    /// Leaves the folder for a later run.
-    pub(super) fn keep(&mut self) {
-        self.keeps = true;
+    /// Leaves the folder for a later run, or no longer.
+    pub(super) fn keep(&mut self, keeps: bool) {
+        self.keeps = keeps;
     }
 
-    /// Removes all that is in the folder.
-    fn clear(&self) -> Result<()> {
-        self.clear_but(|_| false)
+    /// Fails if something has the name of the plan that may not be replaced.
+    pub(super) fn check_place(&self) -> Result<()> {
+        if self.place.symlink_metadata().is_err() || is_empty(&self.place) {
+            return Ok(());
+        }
+        let error =
+            if self.force { foreign_entry(&self.place, true).map(|foreign| no_plan(&foreign)) } else { Some(exists()) };
+        error.map_or(Ok(()), |error| Err(error.in_file(&self.place)))
     }
 
     /// Removes what is in the folder and `wanted` (paths inside it) does not name; folders stay.
@@ -109,11 +116,10 @@ pub(super) fn claim(target: &Path, existing: Existing) -> Result<Found> {
     let partial = place.with_file_name(partial);
     if place.symlink_metadata().is_ok() && !is_empty(&place) {
         if !existing.force && !existing.resume {
-            return Err(Error::invalid("already exists", "pass --force to replace the plan").in_file(target));
+            return Err(exists().in_file(target));
         }
         if let Some(foreign) = foreign_entry(&place, true) {
-            let what = format!("is there and is no plan directory: {foreign}");
-            return Err(Error::invalid(what, "choose another name; --force replaces plans only").in_file(target));
+            return Err(no_plan(&foreign).in_file(target));
         }
         if !existing.force {
             return Ok(Found::Complete(place));
@@ -129,7 +135,7 @@ pub(super) fn claim(target: &Path, existing: Existing) -> Result<Found> {
         Err(error) => return Err(Error::io("create", &partial, error)),
     }
     let lock = lock(&partial)?;
-    Ok(Found::Nothing(Claim { place, partial, _lock: lock, keeps: false }))
+    Ok(Found::Nothing(Claim { place, partial, force: existing.force, _lock: lock, keeps: false }))
 }
 
 /// The same, where an unfinished plan is there already.
@@ -140,19 +146,21 @@ fn claim_partial(place: PathBuf, partial: PathBuf, existing: Existing) -> Result
     }
     let lock = lock(&partial)?;
     // Kept until it is known that nothing of it is wanted.
-    let mut claim = Claim { place, partial, _lock: lock, keeps: true };
+    let claim = Claim { place, partial, force: existing.force, _lock: lock, keeps: true };
     let begun = if existing.force && !existing.resume { None } else { Journal::read(&claim.partial)? };
     let has_parts = begun.as_ref().is_some_and(|journal| !journal.entries.is_empty());
     if existing.resume {
-        if let Some(journal) = begun {
-            return Ok(Found::Unfinished(claim, journal));
+        match begun {
+            Some(journal) if has_parts => return Ok(Found::Unfinished(claim, journal)),
+            // Without parts, it makes no difference what was begun.
+            Some(_) => {}
+            None => {
+                if let Ok(manifest) = Manifest::of_plan(&claim.partial) {
+                    return Ok(Found::Unnamed(claim, manifest));
+                }
+            }
         }
-        if claim.partial.join(MANIFEST).exists()
-            && let Ok(manifest) = Manifest::of_plan(&claim.partial)
-        {
-            return Ok(Found::Unnamed(claim, manifest));
-        }
-    } else if has_parts && !existing.force {
+    } else if !existing.force && (has_parts || lacks_only_its_name(&claim.partial, begun.as_ref())) {
         let is_stream = begun.is_some_and(|journal| journal.header.reads_a_stream());
         let hint = if is_stream {
             "pass --force to start anew (what came from a stream cannot be read again)"
@@ -161,14 +169,18 @@ fn claim_partial(place: PathBuf, partial: PathBuf, existing: Existing) -> Result
         };
         return Err(Error::invalid("is an unfinished plan", hint).in_file(&claim.partial));
     }
-    claim.clear()?;
-    claim.keeps = false;
+    // Not removed before there is something to begin with.
     Ok(Found::Nothing(claim))
+}
+
+/// Whether a plan is finished but for its name: the manifest is written last, and the journal removed after that.
+fn lacks_only_its_name(partial: &Path, begun: Option<&Journal>) -> bool {
+    begun.is_none() && Manifest::of_plan(partial).is_ok()
 }
 
 /// Locks the folder of an unfinished plan against other runs.
 #[cfg(unix)]
-fn lock(partial: &Path) -> Result<Option<File>> {
+pub(super) fn lock(partial: &Path) -> Result<Option<File>> {
     use std::os::unix::fs::MetadataExt;
     let failed = |error| Error::io("lock", partial, error);
     let folder = File::open(partial).map_err(failed)?;
@@ -189,8 +201,17 @@ fn lock(partial: &Path) -> Result<Option<File>> {
 
 /// Elsewhere folders cannot be locked.
 #[cfg(not(unix))]
-fn lock(_partial: &Path) -> Result<Option<File>> {
+pub(super) fn lock(_partial: &Path) -> Result<Option<File>> {
     Ok(None)
+}
+
+fn exists() -> Error {
+    Error::invalid("already exists", "pass --force to replace the plan")
+}
+
+fn no_plan(foreign: &str) -> Error {
+    let what = format!("is there and is no plan directory: {foreign}");
+    Error::invalid(what, "choose another name; --force replaces plans only")
 }
 
 /// What a folder holds that no plan does; a complete one has a manifest of ours. None if the folder may be replaced.
@@ -205,8 +226,13 @@ fn foreign_entry(folder: &Path, complete: bool) -> Option<String> {
         return Some(format!("it has no {MANIFEST} of a plan"));
     }
     let known = |name: &str| ENTRIES.contains(&name) || (!complete && name == JOURNAL);
+    let moves = folder.join(MOVES);
+    if moves.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir()) {
+        // A link may lead to the parts of another plan.
+        return Some(format!("its {MOVES} is no directory"));
+    }
     let part = |name: &str| name.starts_with("part-") && name.ends_with(".parquet");
-    foreign_name(folder, known).or_else(|| foreign_name(&folder.join(MOVES), part))
+    foreign_name(folder, known).or_else(|| foreign_name(&moves, part))
 }
 
 /// The first name in a folder that is not known; none if there is no such folder.

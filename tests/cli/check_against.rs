@@ -58,7 +58,7 @@ fn another_cluster_option_or_input_is_told() {
     assert_eq!(differences(&run)[0], "inputs: input \"keys.txt\" was 28893 bytes and is 28883 bytes");
     dir.sh("cp keys.txt other.txt").succeeds();
     let run = dir.run(&format!("{PLAN} other.txt --check-against plan")).exits(4);
-    assert_eq!(differences(&run), ["inputs: input 1 was \"keys.txt\" and is \"other.txt\""]);
+    assert_eq!(differences(&run), ["inputs: instead of input \"keys.txt\" there is \"other.txt\""]);
     // The plan is written all the same, and the next comparison is with it.
     dir.run(&format!("{PLAN} other.txt --check-against plan -o second")).exits(4);
     dir.ok(&format!("{PLAN} other.txt --check-against second"));

@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use crate::support::{Dir, Run, Table};
+use crate::resume::reused;
+use crate::support::{Dir, Live, Run, Table};
 
 /// Debian's word list, or the file that `REHOME_WORDLIST` names.
 fn word_list() -> String {
@@ -143,4 +145,59 @@ fn a_plan_of_20_million_keys_is_the_same_for_one_and_two_threads() {
     assert_eq!(counted.iter().sum::<u64>(), 20_000_000);
     assert_eq!(counted, nodes.numbers("keys_from")[..10]);
     assert_eq!(nodes.numbers("keys_to").iter().sum::<u64>(), 20_000_000);
+}
+
+/// Processor seconds of a run, user and system, as the shell tells them.
+fn processor_seconds(run: &Run) -> f64 {
+    let times = run.out.lines().last().unwrap_or_else(|| panic!("no times:{}", run.shown()));
+    let seconds = |word: &str| {
+        let (minutes, seconds) = word.trim_end_matches('s').split_once('m')?;
+        Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
+    };
+    times.split_whitespace().map(|word| seconds(word).unwrap_or_else(|| panic!("no time: {word:?}"))).sum()
+}
+
+#[test]
+#[ignore = "20 million keys: some minutes, and 2 GB of disk"]
+fn a_plan_of_20_million_keys_killed_early_and_late_is_finished_to_the_same_bytes() {
+    let dir = Dir::with_clusters(0);
+    write_integers(&dir, "ids.txt", 20_000_000);
+    let line = "plan --from c10.toml --to c11.toml --key-type u64 ids.txt --quiet --timings";
+    let timed = |more: &str| dir.sh(&format!("rehome {line} {more} && times")).succeeds();
+    let start = Instant::now();
+    let whole = timed("-o undisturbed");
+    let took = start.elapsed();
+    eprintln!("undisturbed: {:.1} s, {:.1} s of processors", took.as_secs_f64(), processor_seconds(&whole));
+    for share in [0.2, 0.5, 0.9] {
+        // A kill that came before the first part or too late is tried again, a little later or earlier.
+        let mut moment = took.mul_f64(share);
+        let mut tries = 0;
+        let run = loop {
+            tries += 1;
+            assert!(tries <= 10, "no kill at {share} of {took:?} hit a plan in the making");
+            let live = Live::start(&dir, &format!("{line} -o plan"));
+            std::thread::sleep(moment);
+            live.signal("KILL");
+            if live.end().code == Some(0) {
+                dir.sh("rm -r plan").succeeds();
+                moment = moment.mul_f64(0.95);
+                continue;
+            }
+            let run = timed("-o plan --resume");
+            if reused(&run).0 > 0 {
+                break run;
+            }
+            dir.sh("rm -r plan").succeeds();
+            moment += Duration::from_millis(200);
+        };
+        let (reused, of) = reused(&run);
+        eprintln!(
+            "killed after {:.1} s: {reused} of {of} parts reused, {:.1} s of processors for the rest",
+            moment.as_secs_f64(),
+            processor_seconds(&run)
+        );
+        assert!(dir.tree("plan") == dir.tree("undisturbed"), "killed at {share}: other bytes");
+        assert!(!dir.exists("plan.partial"));
+        dir.sh("rm -r plan").succeeds();
+    }
 }

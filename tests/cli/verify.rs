@@ -143,7 +143,7 @@ fn another_cluster_input_option_or_node_name_in_the_manifest_is_found() {
         ("\"up\": true", "\"up\": false", "moves/part-00000.parquet: row "),
         ("\"name\": \"node-4\"", "\"name\": \"node-x\"", "from is \"node-4\" in the plan, and \"node-x\" now"),
         ("\"slots\": 16", "\"slots\": 32", "moves/part-00000.parquet: row "),
-        ("\"keys.txt\"", "\"other.txt\"", "inputs: input 1 was \"other.txt\" and is \"keys.txt\""),
+        ("\"keys.txt\"", "\"other.txt\"", "inputs: instead of input \"other.txt\" there is \"keys.txt\""),
         ("\"bytes\": 28893", "\"bytes\": 28894", "inputs: input \"keys.txt\" was 28894 bytes and is 28893 bytes"),
         ("\"part_rows\": 1000", "\"part_rows\": 500", "part 0 has 1000 rows from row 0 on"),
         ("\"key_type\": null", "\"key_type\": \"u64\"", "inputs: keys.txt: line 1: \"user:1\" is not a u64 key"),
@@ -184,7 +184,7 @@ fn inputs_that_changed_are_found() {
     dir.run("verify plan new/keys.txt").exits(4).prints(&["part 1", "part 2", "moves in the plan, and not now"]);
     dir.sh("mv keys.txt other.txt").succeeds();
     let run = dir.run("verify plan other.txt").exits(4).says(&[advice]);
-    assert_eq!(run.out, "inputs: input 1 was \"keys.txt\" and is \"other.txt\"\n");
+    assert_eq!(run.out, "inputs: instead of input \"keys.txt\" there is \"other.txt\"\n");
     // Not keys any more, and not the same kind of file.
     dir.write("ids.txt", integer_keys(2000));
     dir.ok("plan --from c10.toml --to c11.toml --key-type u64 ids.txt -o ids -q --part-rows 1000");
@@ -205,8 +205,8 @@ fn inputs_in_another_order_or_number_are_found() {
     for (inputs, what) in [
         ("a.txt", "inputs: there were 2 inputs and are 1"),
         ("a.txt b.txt c.txt", "inputs: there were 2 inputs and are 3"),
-        ("b.txt a.txt", "inputs: input 1 was \"a.txt\" and is \"b.txt\""),
-        ("a.txt c.txt", "inputs: input 2 was \"b.txt\" and is \"c.txt\""),
+        ("b.txt a.txt", "inputs: instead of input \"a.txt\" there is \"b.txt\""),
+        ("a.txt c.txt", "inputs: instead of input \"b.txt\" there is \"c.txt\""),
     ] {
         dir.run(&format!("verify plan {inputs}"))
             .exits(4)
