@@ -1,5 +1,6 @@
 //! `rehome verify`: whether a plan is what its inputs and clusters give.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -8,7 +9,7 @@ use clap::Args;
 use rehome::engine::{Cost, Job, Want};
 use rehome::io::{InputFacts, KeyChunk, Position};
 use rehome::plan::{Manifest, Verification, Verifier};
-use rehome::{Error, Result};
+use rehome::{Cluster, Error, ErrorKind, Result};
 
 use super::failure::Failure;
 use super::input::InputArgs;
@@ -24,8 +25,8 @@ Examples:
 With the inputs of the plan, every key is read and placed again with the clusters and options that the manifest keeps, and
 every row and sum is compared. Without them, the files are checked against their checksums and against one another.
 
-Exit codes: 0 all is as it should be, 4 something differs (a list of it goes to standard output), 1 the plan or an input
-cannot be read, 2 wrong usage.";
+Exit codes: 0 all is as it should be, 4 something differs (a list of it goes to standard output), 1 there is no finished
+plan, it is of another version, or an input cannot be read, 2 wrong usage.";
 
 /// Arguments of `rehome verify`.
 #[derive(Debug, Args)]
@@ -47,13 +48,7 @@ pub(crate) fn run(args: VerifyArgs) -> Result<ExitCode, Failure> {
     let manifest = verifier.manifest().cloned();
     let mut last = Vec::new();
     match manifest.filter(|_| !args.inputs.is_empty()) {
-        Some(manifest) => match recompute(&args, &mut verifier, &manifest) {
-            Ok(finished) => last = finished,
-            // What an altered manifest says need not make sense; that it was altered is the finding.
-            Err(Failure::Usage(text)) if !manifest.is_intact() => verifier.differs(MANIFEST, text),
-            Err(Failure::Error(error)) if !manifest.is_intact() => verifier.differs(MANIFEST, error.to_string()),
-            Err(failure) => return Err(failure),
-        },
+        Some(manifest) => last = recompute(&args, &mut verifier, &manifest)?,
         None if verifier.manifest().is_some() && !args.run.quiet => {
             message::note("without the inputs only the files are checked, not whether the keys give these rows");
         }
@@ -65,30 +60,86 @@ pub(crate) fn run(args: VerifyArgs) -> Result<ExitCode, Failure> {
 /// Where a difference of the manifest is told.
 const MANIFEST: &str = "manifest.json";
 
-/// Places every key again; gives what the inputs came to that ended after the last chunk.
+/// Places every key again; gives what the inputs came to that ended after the last chunk. What an altered manifest says
+/// need not make sense, and other inputs need not be readable in the way of the manifest: both are differences. Only
+/// what the system cannot read is an error.
 fn recompute(args: &VerifyArgs, verifier: &mut Verifier, manifest: &Manifest) -> Result<Vec<InputFacts>, Failure> {
     let start = Instant::now();
-    let (from, to) = manifest.clusters()?;
-    let job = Job { placements: vec![from.placement()?, to.placement()?], want: Want::Nodes };
     let engine = args.run.engine()?;
-    let (options, allow_rehash) = InputArgs::of_manifest(manifest, args.inputs.clone())?;
+    let Made { from, to, job, options, allow_rehash, part_rows } = match Made::of(manifest, &args.inputs) {
+        Ok(made) => made,
+        Err(failure) => {
+            verifier.differs(MANIFEST, unless_unread(failure)?);
+            return Ok(Vec::new());
+        }
+    };
     verifier.check_inputs(&options.resolve()?);
-    let mut input = options.open_for_plan(
-        &[&from, &to],
-        allow_rehash,
-        manifest.part_rows()?,
-        Position::default(),
-        engine.threads(),
-    )?;
+    let threads = engine.threads();
+    let opened = options.open_for_plan(&[&from, &to], allow_rehash, part_rows, Position::default(), threads);
+    let mut input = match opened {
+        Ok(input) => input,
+        Err(Failure::Usage(text)) => {
+            verifier.differs(MANIFEST, format!("its options and its clusters contradict each other: {text}"));
+            return Ok(Vec::new());
+        }
+        Err(failure) => {
+            verifier.stop(unless_unread(failure)?);
+            return Ok(Vec::new());
+        }
+    };
+    let mut recorded = options.recorded(&input);
+    recorded["allow_rehash"] = allow_rehash.into();
+    recorded["summary_only"] = (!manifest.has_moves()).into();
+    recorded["part_rows"] = part_rows.get().into();
+    verifier.check_options(&recorded);
     verifier.begin(input.reader.key_field(), options.size_column.is_some())?;
     let progress = Progress::new(args.run.shows_progress(), &input.reader);
     let chunks = input.chunks(&progress, true);
-    let report = engine.stream(&job, chunks, |chunk: &KeyChunk, nodes| verifier.add(chunk, nodes))?;
+    let report = engine.stream(&job, chunks, |chunk: &KeyChunk, nodes| verifier.add(chunk, nodes));
     drop(progress);
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => {
+            verifier.stop(unless_unread(error.into())?);
+            return Ok(Vec::new());
+        }
+    };
     if args.run.timings {
         timings::print(&report, input.reader.decoding(), Cost::default(), start.elapsed());
     }
     Ok(input.reader.last_finished().to_vec())
+}
+
+/// What a manifest says a plan was made with.
+struct Made {
+    from: Cluster,
+    to: Cluster,
+    job: Job,
+    options: InputArgs,
+    allow_rehash: bool,
+    part_rows: NonZero<u64>,
+}
+
+impl Made {
+    fn of(manifest: &Manifest, inputs: &[PathBuf]) -> Result<Self, Failure> {
+        let (from, to) = manifest.clusters()?;
+        let job = Job { placements: vec![from.placement()?, to.placement()?], want: Want::Nodes };
+        let (options, allow_rehash) = InputArgs::of_manifest(manifest, inputs.to_vec())?;
+        Ok(Self { from, to, job, options, allow_rehash, part_rows: manifest.part_rows()? })
+    }
+}
+
+/// The words of a failure, unless it is one of reading.
+fn unless_unread(failure: Failure) -> Result<String, Failure> {
+    match failure {
+        Failure::Error(error) if matches!(error.kind(), ErrorKind::Io { .. }) => Err(error.into()),
+        Failure::Error(error) => {
+            let text = error.to_string();
+            // A hint for who makes a plan; here the manifest has decided.
+            Ok(text.strip_suffix("; --bad-rows skip passes over such rows").map_or(text.clone(), str::to_owned))
+        }
+        Failure::Usage(text) => Ok(text),
+    }
 }
 
 fn report(args: &VerifyArgs, verification: &Verification) -> Result<ExitCode, Failure> {
@@ -115,7 +166,13 @@ fn report(args: &VerifyArgs, verification: &Verification) -> Result<ExitCode, Fa
     let count = verification.differences.len();
     if count > 0 && !args.run.quiet {
         let differ = if count == 1 { "difference" } else { "differences" };
-        message::warn(&format!("{plan}: {count} {differ}: the plan is not as it should be"));
+        // The files are checked first; where they are whole, all that follows comes from other inputs.
+        let advice = if verification.differences.first().is_some_and(|difference| difference.place == "inputs") {
+            "these are not the inputs that it was made from: give those, or make the plan again"
+        } else {
+            "it is not as `rehome plan` wrote it: fetch it again, or make it again"
+        };
+        message::warn(&format!("{plan}: {count} {differ}: {advice}"));
     }
     Ok(ExitCode::from(if count > 0 { 4 } else { 0 }))
 }

@@ -69,7 +69,7 @@ pub(super) fn input_differences<'a>(
     }
     for ((old_name, old_bytes), (name, bytes)) in made_with.zip(now) {
         if old_name != name {
-            texts.push(format!("where input {old_name:?} was is {name:?}"));
+            texts.push(format!("instead of input {old_name:?} there is {name:?}"));
         } else if old_bytes != bytes {
             let shown =
                 |bytes: Option<u64>| bytes.map_or_else(|| "a stream".to_owned(), |bytes| format!("{bytes} bytes"));

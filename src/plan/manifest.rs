@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::part::Part;
-use super::recorded_file::{FileRecord, hexadecimal};
+use super::recorded_file::{FileRecord, check_regular, hexadecimal};
 use super::target::MANIFEST;
 use crate::cluster::Cluster;
 use crate::error::{Error, ErrorKind, Result};
@@ -84,7 +84,9 @@ impl Manifest {
     /// As [`parse`](Self::parse), and if there is none.
     pub fn of_plan(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
-        let text = fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
+        let text = check_regular(folder, MANIFEST)
+            .and_then(|()| fs::read(&path))
+            .map_err(|error| Error::io("read", &path, error))?;
         Self::parse(&text).map_err(|error| error.in_file(path))
     }
 

@@ -1,8 +1,8 @@
 //! Files of a plan directory, with the length and the checksum that the manifest keeps of them.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,10 +29,15 @@ impl FileRecord {
     /// If it cannot be read.
     pub(super) fn fault(&self, folder: &Path) -> Result<Option<String>> {
         let path = folder.join(&self.path);
+        match check_regular(folder, &self.path) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(Some(error.to_string())),
+            Err(error) if is_missing(&error) => return Ok(Some("is missing".to_owned())),
+            _ => {}
+        }
         let failed = |error| Error::io("read", &path, error);
         let mut file = match File::open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some("is missing".to_owned())),
+            Err(error) if is_missing(&error) => return Ok(Some("is missing".to_owned())),
             Err(error) => return Err(failed(error)),
         };
         let bytes = file.metadata().map_err(failed)?.len();
@@ -52,6 +57,28 @@ impl FileRecord {
         Ok((found != self.crc32)
             .then(|| format!("has the checksum {found} instead of {}: its bytes changed", self.crc32)))
     }
+}
+
+/// Fails if `path` inside a plan directory is no regular file of it (kind `Unsupported`): what a link leads to may be
+/// anybody's, and a pipe or a device can keep a reader waiting for ever.
+pub(super) fn check_regular(folder: &Path, path: &str) -> io::Result<()> {
+    let refused = |what| Err(io::Error::new(io::ErrorKind::Unsupported, what));
+    let mut inner = folder.to_path_buf();
+    for component in Path::new(path).components() {
+        if !matches!(component, Component::Normal(_)) {
+            return refused("is outside the plan directory");
+        }
+        inner.push(component);
+        if fs::symlink_metadata(&inner)?.is_symlink() {
+            return refused("is behind a symbolic link, which is not followed");
+        }
+    }
+    if fs::symlink_metadata(&inner)?.is_file() { Ok(()) } else { refused("is no regular file") }
+}
+
+/// Whether a file is not there, be it that its folder is none.
+pub(super) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// A checksum as 8 hexadecimal digits.

@@ -10,13 +10,19 @@ pub(super) struct SumsFile {
     pub rows: Option<u64>,
 }
 
+/// The columns of `flows.csv`.
+pub(super) const FLOW_COLUMNS: [&str; 5] = ["from", "to", "keys", "bytes", "excess"];
+
+/// The columns of `nodes.csv`.
+pub(super) const NODE_COLUMNS: [&str; 5] = ["name", "keys_from", "keys_to", "bytes_from", "bytes_to"];
+
 /// `flows.csv`: from, to, keys, bytes (empty without sizes), excess. An empty name is "unplaced".
 pub(super) fn flows(tally: &Tally) -> Result<SumsFile> {
     let rows = tally.flows().into_iter().map(|flow| {
         let (from, to) = (flow.from.unwrap_or_default(), flow.to.unwrap_or_default());
         [from, to, flow.keys.to_string(), or_empty(flow.bytes), flow.excess.to_string()]
     });
-    separated(["from", "to", "keys", "bytes", "excess"], rows)
+    separated(FLOW_COLUMNS, rows)
 }
 
 /// `nodes.csv`: name, keys and bytes before and after.
@@ -27,7 +33,7 @@ pub(super) fn nodes(tally: &Tally) -> Result<SumsFile> {
         let [from, to] = keys;
         [load.name.unwrap_or_default(), from, to, or_empty(before), or_empty(after)]
     });
-    separated(["name", "keys_from", "keys_to", "bytes_from", "bytes_to"], rows)
+    separated(NODE_COLUMNS, rows)
 }
 
 /// `summary.json`.

@@ -3,6 +3,7 @@
 
 mod bad_cluster;
 mod bad_input;
+mod check_against;
 mod cluster;
 mod formats;
 mod inputs;
@@ -15,8 +16,12 @@ mod packed;
 mod pages;
 mod parquet_in;
 mod plan;
+mod planted;
 mod resume;
 mod resume_damage;
 mod resume_odd;
 mod resume_refusals;
 mod support;
+mod verify;
+mod verify_bad;
+mod verify_sealed;

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::files;
 use super::findings::{Difference, Findings};
 use super::rows::{RowComparison, RowCounts};
 use crate::error::Result;
 use crate::plan::compare::{cluster_differences, input_differences, option_differences};
 use crate::plan::manifest::Manifest;
+use crate::plan::recorded_file::check_regular;
 use crate::plan::run::PlanRun;
 use crate::plan::summary::Summary;
 use crate::plan::target::SUMMARY;
@@ -29,12 +31,17 @@ pub(in crate::plan) struct Against {
     folder: PathBuf,
     manifest: Manifest,
     rows: Option<RowComparison>,
+    /// What is wrong with its files.
+    damage: Findings,
 }
 
 impl Against {
-    /// Opens the earlier plan.
+    /// Opens the earlier plan and checks its files: where one is damaged, that is what differs.
     pub(in crate::plan) fn open(folder: &Path) -> Result<Self> {
-        Ok(Self { folder: folder.to_path_buf(), manifest: Manifest::of_plan(folder)?, rows: None })
+        let manifest = Manifest::of_plan(folder)?;
+        let mut damage = Findings::default();
+        files::check(folder, &manifest, &mut damage)?;
+        Ok(Self { folder: folder.to_path_buf(), manifest, rows: None, damage })
     }
 
     /// Gets ready for the rows of a run.
@@ -50,8 +57,7 @@ impl Against {
 
     /// Ends the comparison with a run that is over.
     pub(in crate::plan) fn finish(self, run: &PlanRun, summary: &Summary, options: &Value) -> Result<Comparison> {
-        let Self { folder, manifest, rows } = self;
-        let mut findings = Findings::default();
+        let Self { folder, manifest, rows, damage: mut findings } = self;
         let (from, to) = run.tally().nodes().clusters();
         for what in cluster_differences("from", &manifest.from, from).into_iter().chain(cluster_differences(
             "to",
@@ -75,8 +81,8 @@ impl Against {
                 findings.add("inputs", "the keys are others");
             }
         }
-        let path = folder.join(SUMMARY);
-        let earlier = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        let earlier = check_regular(&folder, SUMMARY).and_then(|()| std::fs::read(folder.join(SUMMARY))).ok();
+        let earlier = earlier.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
         let now = serde_json::to_value(summary).map_err(crate::Error::syntax)?;
         let was_and_is = [earlier.as_ref().and_then(Value::as_object), now.as_object()];
         if let [Some(earlier), Some(now)] = was_and_is {

@@ -1,6 +1,6 @@
 //! The files of a plan against its manifest: every one is there, with its bytes, and none besides.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -8,12 +8,15 @@ use super::findings::Findings;
 use crate::error::{Error, Result};
 use crate::plan::directory::part_path;
 use crate::plan::manifest::Manifest;
-use crate::plan::target::{ENTRIES, FLOWS, MANIFEST, MOVES, NODES, SUMMARY};
+use crate::plan::target::{FLOWS, MANIFEST, MOVES, NODES, SUMMARY};
 
 /// Checks what is in the folder.
 pub(super) fn check(folder: &Path, manifest: &Manifest, findings: &mut Findings) -> Result<()> {
     if !manifest.is_intact() {
         findings.add(MANIFEST, "its checksum is not that of what it says: it was altered");
+    } else if fs::read(folder.join(MANIFEST)).ok() != manifest.to_bytes().ok() {
+        // Blanks, or a field twice, of which another reader may take the other one.
+        findings.add(MANIFEST, "it says what it said, but its bytes are others: it was written anew or altered");
     }
     check_parts(manifest, findings);
     let expected = expected_files(manifest);
@@ -56,10 +59,12 @@ fn check_parts(manifest: &Manifest, findings: &mut Findings) {
             None => false,
         };
         if part.first_row != next || !fits {
-            findings.add(
-                MANIFEST,
-                format!("part {number} has {} rows from row {} on, which cannot be", part.rows, part.first_row),
+            let length = part_rows.map_or_else(|| "a length".to_owned(), |rows| format!("{rows} rows each"));
+            let what = format!(
+                "part {number} has {} rows from row {} on, which does not fit parts of {length} one after the other",
+                part.rows, part.first_row
             );
+            findings.add(MANIFEST, what);
         }
         next = next.saturating_add(part.rows);
     }
@@ -72,11 +77,15 @@ fn check_parts(manifest: &Manifest, findings: &mut Findings) {
             format!("the inputs have {rows} rows, {bad} of them bad, and the parts {next}, {bad_in_parts} of them bad"),
         );
     }
+    if !manifest.has_moves() {
+        return;
+    }
+    let files: HashMap<&str, Option<u64>> = manifest.files.iter().map(|file| (file.path.as_str(), file.rows)).collect();
     for (number, part) in (0..).zip(&manifest.parts) {
         let path = part_path(number);
-        let file = manifest.files.iter().find(|file| file.path == path);
-        if let Some(rows) = file.and_then(|file| file.rows).filter(|rows| *rows != part.moves) {
-            findings.add(MANIFEST, format!("part {number} has {} moves, and {path} {rows}", part.moves));
+        if let Some(rows) = files.get(path.as_str()).filter(|rows| **rows != Some(part.moves)) {
+            let rows = rows.map_or_else(|| "no".to_owned(), |rows| rows.to_string());
+            findings.add(MANIFEST, format!("part {number} has {} moves, and {path} {rows} rows", part.moves));
         }
     }
 }
@@ -85,13 +94,14 @@ fn check_parts(manifest: &Manifest, findings: &mut Findings) {
 fn present_files(folder: &Path) -> Result<BTreeSet<String>> {
     let mut paths = BTreeSet::new();
     for (inner, prefix) in [(folder.to_path_buf(), String::new()), (folder.join(MOVES), format!("{MOVES}/"))] {
-        if !inner.exists() {
+        if !fs::symlink_metadata(&inner).is_ok_and(|found| found.is_dir()) && !prefix.is_empty() {
             continue;
         }
         let failed = |error| Error::io("read", &inner, error);
         for entry in fs::read_dir(&inner).map_err(failed)? {
-            let name = format!("{prefix}{}", entry.map_err(failed)?.file_name().to_string_lossy());
-            if !(name == MOVES && prefix.is_empty() && ENTRIES.contains(&MOVES)) {
+            let entry = entry.map_err(failed)?;
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if name != MOVES || !entry.file_type().map_err(failed)?.is_dir() {
                 paths.insert(name);
             }
         }

@@ -1,12 +1,16 @@
 //! What verifying a plan finds.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
+
+use crate::error::printable;
 
 /// Differences that are told one by one for each place before the rest is only counted.
 const TOLD: usize = 10;
 
 /// Something that is not what it should be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Difference {
     /// Where: a file of the plan, an input, a cluster or an option.
     pub place: String,
@@ -16,7 +20,7 @@ pub struct Difference {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
+        write!(f, "{}: {}", printable(&self.place), printable(&self.what))
     }
 }
 
@@ -46,10 +50,16 @@ impl Findings {
         }
     }
 
-    /// Adds what somebody else found.
+    /// Adds what somebody else found, but nothing twice.
     pub(in crate::plan) fn append(&mut self, other: Self) {
-        self.list.extend(other.list);
+        let known: HashSet<Difference> = self.list.iter().cloned().collect();
+        self.list.extend(other.list.into_iter().filter(|difference| !known.contains(difference)));
         self.here = 0;
+    }
+
+    /// The places where something was found.
+    pub(super) fn places(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|difference| difference.place.as_str())
     }
 
     pub(in crate::plan) fn into_list(self) -> Vec<Difference> {

@@ -19,7 +19,7 @@ pub(super) use against::Against;
 use findings::Findings;
 use rows::RowComparison;
 
-use super::compare::input_differences;
+use super::compare::{input_differences, option_differences};
 use super::manifest::Manifest;
 use super::part::Part;
 use super::run::{PartSink, PlanRun};
@@ -27,6 +27,9 @@ use super::target::MANIFEST;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Input, InputFacts, KeyChunk};
 use crate::placement::NodeId;
+
+/// Where differences of the inputs are told.
+const INPUTS: &str = "inputs";
 
 /// A plan directory that is being verified.
 ///
@@ -62,11 +65,13 @@ impl Verifier {
     pub fn open(folder: &Path) -> Result<Self> {
         let mut findings = Findings::default();
         if !folder.is_dir() {
-            return Err(Error::invalid(
-                "there is no such plan directory",
-                "give the directory that `rehome plan -o` wrote",
-            )
-            .in_file(folder));
+            let mut partial = folder.components().collect::<PathBuf>().into_os_string();
+            partial.push(".partial");
+            let hint = match Path::new(&partial).is_dir() {
+                true => "it is unfinished, and `rehome plan --resume` finishes it",
+                false => "give the directory that `rehome plan -o` wrote",
+            };
+            return Err(Error::invalid("there is no such plan directory", hint).in_file(folder));
         }
         let manifest = match Manifest::of_plan(folder) {
             Ok(manifest) => Some(manifest),
@@ -107,8 +112,22 @@ impl Verifier {
         let then = manifest.inputs.iter().map(|input| (input.name.as_str(), input.bytes));
         let now: Vec<_> = inputs.iter().map(|input| (input.name.as_str(), super::make::length(input))).collect();
         for what in input_differences(then, now.into_iter()) {
-            self.findings.add("inputs", what);
+            self.findings.add(INPUTS, what);
         }
+    }
+
+    /// Compares the options of the plan with those that it is verified with: what the options make of the inputs.
+    pub fn check_options(&mut self, options: &serde_json::Value) {
+        let Some(manifest) = &self.manifest else { return };
+        for what in option_differences(&manifest.options, options) {
+            self.findings.add("options", what);
+        }
+    }
+
+    /// Notes that the inputs cannot be read as those of the plan were, and compares no more rows.
+    pub fn stop(&mut self, what: impl Into<String>) {
+        self.run = None;
+        self.findings.add(INPUTS, what);
     }
 
     /// Starts the comparison of all rows. `key` is the column of keys, and `sized` says whether sizes come with them;
@@ -162,34 +181,36 @@ impl Verifier {
 
 fn compare_inputs(manifest: &Manifest, run: &PlanRun, findings: &mut Findings) {
     for (then, now) in manifest.inputs.iter().zip(run.inputs()) {
-        let place = format!("input {:?}", then.name);
+        let name = &then.name;
         if then.footer_crc32 != now.footer_crc32 {
-            findings.add(&place, "its Parquet footer is another than the plan was made with");
+            findings.add(INPUTS, format!("the Parquet footer of {name:?} is another than the plan was made with"));
         }
         if (then.rows, then.bad_rows) != (now.rows, now.bad_rows) {
             let what = format!(
-                "had {} rows, {} of them bad, and has {}, {}",
+                "{name:?} had {} rows, {} of them bad, and has {}, {} of them bad",
                 then.rows, then.bad_rows, now.rows, now.bad_rows
             );
-            findings.add(&place, what);
+            findings.add(INPUTS, what);
         }
     }
 }
 
 fn compare_parts(then: &[Part], now: &[Part], findings: &mut Findings) {
+    let parts = |list: &[Part]| format!("{} part{}", list.len(), if list.len() == 1 { "" } else { "s" });
     if then.len() != now.len() {
-        findings.add(MANIFEST, format!("it has {} parts, and the inputs make {}", then.len(), now.len()));
+        findings.add(INPUTS, format!("their rows make {} and the plan has {}", parts(now), parts(then)));
     }
-    for (number, (then, now)) in then.iter().zip(now).enumerate() {
-        let place = format!("part {number} (rows {} to {})", now.first_row, now.first_row + now.rows.saturating_sub(1));
+    let both = || then.iter().zip(now).enumerate();
+    for (number, (then, now)) in both() {
+        let rows = format!("rows {} to {} (part {number})", now.first_row, now.first_row + now.rows.saturating_sub(1));
         if (&then.keys_crc32, then.rows, then.bad_rows) != (&now.keys_crc32, now.rows, now.bad_rows) {
-            findings.add(&place, "the keys of the inputs are others than the plan was made with");
+            findings.add(INPUTS, format!("{rows}: the keys are others than the plan was made with"));
         }
         if then.sizes_crc32 != now.sizes_crc32 {
-            findings.add(&place, "the sizes in the inputs are others than the plan was made with");
+            findings.add(INPUTS, format!("{rows}: the sizes are others than the plan was made with"));
         }
-        if then.moves != now.moves {
-            findings.add(&place, format!("the manifest says {} moves, and the keys make {}", then.moves, now.moves));
-        }
+    }
+    for (number, (then, now)) in both().filter(|(_, (then, now))| then.moves != now.moves) {
+        findings.add(MANIFEST, format!("part {number} has {} moves, and the keys make {}", then.moves, now.moves));
     }
 }

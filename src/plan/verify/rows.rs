@@ -11,7 +11,9 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use super::findings::Findings;
 use crate::error::Result;
 use crate::io::TableReader;
+use crate::plan::directory::part_path;
 use crate::plan::manifest::Manifest;
+use crate::plan::recorded_file::{check_regular, is_missing};
 use crate::plan::run::{PartDone, PartSink};
 use crate::plan::target::MOVES;
 
@@ -64,10 +66,10 @@ impl RowComparison {
     }
 
     /// Tells of a row that differs, if it is one of the first.
-    fn tell(&mut self, what: String) {
+    fn tell(&mut self, place: String, what: String) {
         if self.told < TOLD {
             self.told += 1;
-            self.findings.add(self.stored.place(), what);
+            self.findings.add(place, what);
         }
     }
 
@@ -75,7 +77,7 @@ impl RowComparison {
     fn pass_over(&mut self, row: u64) {
         while let Some(stored) = self.stored.row(&mut self.findings).filter(|stored| *stored < row) {
             self.counts.only_in_plan += 1;
-            self.tell(format!("row {stored} moves in the plan, and not now"));
+            self.tell(self.stored.path.clone(), format!("row {stored} moves in the plan, and not now"));
             self.stored.advance(1);
         }
     }
@@ -89,13 +91,14 @@ impl RowComparison {
                 None => self.counts.same += 1,
                 Some(what) => {
                     self.counts.different += 1;
-                    self.tell(format!("row {row}: {what}"));
+                    self.tell(self.stored.path.clone(), format!("row {row}: {what}"));
                 }
             }
             self.stored.advance(1);
         } else if !self.stored.is_unreadable(row) {
             self.counts.only_now += 1;
-            self.tell(format!("row {row} moves now, and not in the plan"));
+            let place = self.stored.place_of(row);
+            self.tell(place, format!("row {row} moves now, and not in the plan"));
         }
     }
 }
@@ -134,8 +137,10 @@ impl PartSink for RowComparison {
 #[derive(Debug)]
 struct StoredMoves {
     folder: PathBuf,
-    /// The files with moves and the input rows they are for.
-    files: std::vec::IntoIter<(String, u64, u64)>,
+    /// The input rows that each file with moves is for.
+    files: Vec<(u64, u64)>,
+    /// The file to read next.
+    next: usize,
     schema: SchemaRef,
     /// The file that is being read, and its rows.
     path: String,
@@ -151,16 +156,14 @@ struct StoredMoves {
 
 impl StoredMoves {
     fn new(folder: &Path, manifest: &Manifest, schema: SchemaRef) -> Self {
-        let named = |(number, part): (u64, &crate::plan::Part)| {
-            (crate::plan::directory::part_path(number), part.first_row, part.first_row.saturating_add(part.rows))
-        };
-        let files: Vec<_> =
-            if manifest.has_moves() { (0..).zip(&manifest.parts).map(named).collect() } else { Vec::new() };
+        let rows = |part: &crate::plan::Part| (part.first_row, part.first_row.saturating_add(part.rows));
+        let files = if manifest.has_moves() { manifest.parts.iter().map(rows).collect() } else { Vec::new() };
         Self {
             folder: folder.to_path_buf(),
-            files: files.into_iter(),
+            files,
+            next: 0,
             schema,
-            path: "moves".to_owned(),
+            path: MOVES.to_owned(),
             range: (0, 0),
             reader: None,
             batch: None,
@@ -170,8 +173,10 @@ impl StoredMoves {
         }
     }
 
-    fn place(&self) -> String {
-        self.path.clone()
+    /// The file that the moves of this input row belong in.
+    fn place_of(&self, row: u64) -> String {
+        let file = self.files.partition_point(|(_, end)| *end <= row);
+        if file < self.files.len() { part_path(file as u64) } else { MOVES.to_owned() }
     }
 
     /// Whether the moves of this input row cannot be read.
@@ -188,16 +193,23 @@ impl StoredMoves {
             self.batch = None;
             self.at = 0;
             let Some(reader) = &mut self.reader else {
-                let Some((path, start, end)) = self.files.next() else { return false };
-                (self.path, self.range) = (path, (start, end));
-                match self.open() {
-                    Ok(reader) => self.reader = Some(reader),
-                    Err(what) => self.give_up(&what, findings),
+                let Some(range) = self.files.get(self.next) else { return false };
+                (self.path, self.range) = (part_path(self.next as u64), *range);
+                self.next += 1;
+                match check_regular(&self.folder, &self.path) {
+                    // Was told when the files were checked.
+                    Err(error) if is_missing(&error) || error.kind() == std::io::ErrorKind::Unsupported => {
+                        self.pass_by();
+                    }
+                    _ => match self.open() {
+                        Ok(reader) => self.reader = Some(reader),
+                        Err(what) => self.give_up(&what, findings),
+                    },
                 }
                 continue;
             };
             match reader.next_batch() {
-                Ok(Some(batch)) => match self.check_rows(&batch) {
+                Ok(Some(batch)) => match check_rows(&batch, self.range, &mut self.last) {
                     Ok(()) => self.batch = Some(batch),
                     Err(what) => self.give_up(&what, findings),
                 },
@@ -223,28 +235,18 @@ impl StoredMoves {
         Err(format!("has the columns {} instead of {}", shown(&found), shown(&expected)))
     }
 
-    /// Fails if the rows are not those of the file, each once and in order.
-    fn check_rows(&mut self, batch: &RecordBatch) -> Result<(), String> {
-        for row in batch.column(0).as_primitive::<UInt64Type>().values() {
-            if !(self.range.0..self.range.1).contains(row) {
-                return Err(format!(
-                    "has row {row}, but is for rows {} to {}",
-                    self.range.0,
-                    self.range.1.saturating_sub(1)
-                ));
-            }
-            if self.last.is_some_and(|last| last >= *row) {
-                return Err(format!("row {row} is there twice or out of order"));
-            }
-            self.last = Some(*row);
-        }
-        Ok(())
+    /// Tells what is wrong with the file and passes over the rest of it.
+    fn give_up(&mut self, what: &str, findings: &mut Findings) {
+        findings.add(self.path.clone(), what);
+        self.pass_by();
     }
 
     /// Passes over the rest of the file.
-    fn give_up(&mut self, what: &str, findings: &mut Findings) {
-        findings.add(self.path.clone(), what);
-        self.unreadable.push(self.range);
+    fn pass_by(&mut self) {
+        match self.unreadable.last_mut().filter(|(_, end)| *end == self.range.0) {
+            Some(before) => before.1 = self.range.1,
+            None => self.unreadable.push(self.range),
+        }
         self.reader = None;
     }
 
@@ -291,4 +293,22 @@ impl StoredMoves {
         }
         None
     }
+}
+
+/// Fails if the rows of a batch of moves are not of the input rows that its file is for, each once and in order.
+pub(super) fn check_rows(batch: &RecordBatch, range: (u64, u64), last: &mut Option<u64>) -> Result<(), String> {
+    let rows = batch.columns().first().and_then(|rows| rows.as_primitive_opt::<UInt64Type>());
+    let Some(rows) = rows.filter(|rows| rows.null_count() == 0) else {
+        return Err("its first column is not that of row numbers".to_owned());
+    };
+    for row in rows.values() {
+        if !(range.0..range.1).contains(row) {
+            return Err(format!("has row {row}, but is for rows {} to {}", range.0, range.1.saturating_sub(1)));
+        }
+        if last.is_some_and(|last| last >= *row) {
+            return Err(format!("row {row} is there twice or out of order"));
+        }
+        *last = Some(*row);
+    }
+    Ok(())
 }
