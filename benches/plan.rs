@@ -72,11 +72,12 @@ fn bench(family: KeyFamily, keys: u64, rounds: u64, scratch: &Path) -> Outcome<f
     for _ in 0..rounds {
         let (read, read_time) = timed(|| read_alone(&path))?;
         let (placed, place_time) = timed(|| place_alone(&engine, &job, &kept, keys))?;
-        let (moves, write_time) = timed(|| write_alone(&placed, (&from, &to), keys, scratch))?;
-        let ((planned, moved), plan_time) = timed(|| plan(&engine, &job, (&from, &to), &path, scratch))?;
+        let moved = moved(&placed, (&from, &to));
+        let (moves, write_time) = timed(|| write_alone(&placed, &moved, (&from, &to), keys, scratch))?;
+        let ((planned, moving), plan_time) = timed(|| plan(&engine, &job, (&from, &to), &path, scratch))?;
         assert_eq!((read, planned), (keys, keys), "keys were lost");
         // The pieces use some of the keys again and again, so their moves are only about as many.
-        assert!(moves.abs_diff(moved) <= moved / 50, "{moved} keys move, and {moves} moves were written");
+        assert!(moves.abs_diff(moving) <= moving / 50, "{moving} keys move, and {moves} moves were written");
         let pieces = read_time + place_time + write_time;
         ratios.push(plan_time.as_secs_f64() / pieces.as_secs_f64());
         for (times, time) in times.iter_mut().zip([read_time, place_time, write_time, plan_time]) {
@@ -170,25 +171,34 @@ fn place_alone(engine: &Engine, job: &Job, kept: &Kept, keys: u64) -> Outcome<Pl
     Ok(placed)
 }
 
+/// Which keys of each chunk move, by name.
+fn moved(placed: &Placed, clusters: (&Cluster, &Cluster)) -> Vec<Vec<usize>> {
+    placed
+        .iter()
+        .map(|(_, nodes)| {
+            let before = |index: usize| nodes[0][index].index().map(|node| clusters.0.nodes()[node].name());
+            let after = |index: usize| nodes[1][index].index().map(|node| clusters.1.nodes()[node].name());
+            (0..nodes[0].len()).filter(|index| before(*index) != after(*index)).collect()
+        })
+        .collect()
+}
+
 /// Writes the moves of as many keys as there are, out of some placed chunks, and tells how many there were.
-fn write_alone(placed: &Placed, clusters: (&Cluster, &Cluster), keys: u64, scratch: &Path) -> Outcome<u64> {
+fn write_alone(
+    placed: &Placed,
+    moved: &[Vec<usize>],
+    clusters: (&Cluster, &Cluster),
+    keys: u64,
+    scratch: &Path,
+) -> Outcome<u64> {
     let names = (NodeNames::of(clusters.0), NodeNames::of(clusters.1));
     let key = Field::new("key", placed[0].0.key_array().data_type().clone(), false);
     let row = Field::new("row", DataType::UInt64, false);
     let schema = Arc::new(Schema::new(vec![row, key, NodeNames::field("from"), NodeNames::field("to")]));
-    let moved: Vec<Vec<usize>> = placed
-        .iter()
-        .map(|(_, nodes)| {
-            let name =
-                |cluster: &Cluster, node: NodeId| node.index().map(|index| cluster.nodes()[index].name().to_owned());
-            let moves = |index: &usize| name(clusters.0, nodes[0][*index]) != name(clusters.1, nodes[1][*index]);
-            (0..nodes[0].len()).filter(moves).collect()
-        })
-        .collect();
     let path = scratch.join("moves.parquet");
     let (mut rows, mut moves, mut table) = (0, 0, None);
     let rounds = usize::try_from(keys.div_ceil(CHUNK as u64))?;
-    for ((chunk, nodes), moved) in placed.iter().zip(&moved).cycle().take(rounds) {
+    for ((chunk, nodes), moved) in placed.iter().zip(moved).cycle().take(rounds) {
         if rows % PART_ROWS.get() == 0 {
             if let Some(table) = table.take() {
                 TableWriter::<BufWriter<File>>::finish(table)?;
