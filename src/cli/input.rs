@@ -214,18 +214,34 @@ impl InputArgs {
     }
 
     /// Fails if one of the inputs is the file that `output` is to replace.
-    pub(crate) fn refuse_output(&self, output: &Path) -> Result<(), Failure> {
-        for input in self.resolve()? {
-            if let Source::Path(path) = input.source
-                && is_same_file(&path, output)
-            {
-                return Err(Failure::usage(format!(
-                    "{} is read and is to be written too: give the output another name",
-                    path.display()
-                )));
-            }
+    pub(crate) fn refuse_output(&self, output: &Path, cluster: &Path) -> Result<(), Failure> {
+        let inputs = self.resolve()?.into_iter().filter_map(|input| match input.source {
+            Source::Path(path) => Some(path),
+            Source::Stdin => None,
+        });
+        match inputs.chain([cluster.to_path_buf()]).find(|path| is_same_file(path, output)) {
+            Some(path) => Err(Failure::usage(format!(
+                "{} is read and is to be written too: give the output another name",
+                path.display()
+            ))),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Refuses an output inside a directory of inputs, where the next run would read it.
+    pub(crate) fn refuse_inside(&self, output: &Path) -> Result<(), Failure> {
+        let parent = output.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+        let Ok(parent) = parent.canonicalize() else { return Ok(()) };
+        let holds =
+            |input: &&PathBuf| input.is_dir() && input.canonicalize().is_ok_and(|input| parent.starts_with(input));
+        match self.inputs.iter().find(holds) {
+            Some(input) => Err(Failure::usage(format!(
+                "{} would be inside {}, whose files are the keys: give the output another place",
+                output.display(),
+                input.display()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// How keys are read, and how the second side reads them if that is another way. A side that says nothing reads

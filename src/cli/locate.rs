@@ -88,7 +88,7 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         placement.replicas(0, &mut [NodeId::NONE]).map_err(|error| error.in_file(&args.cluster))?;
     }
     if let Some(output) = args.output.file().filter(|_| args.output.force) {
-        args.input.refuse_output(output)?;
+        args.input.refuse_output(output, &args.cluster)?;
     }
     let engine = args.run.engine()?;
     let mut input = args.input.open(&cluster, &args.keep, engine.threads())?;

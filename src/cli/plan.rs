@@ -76,6 +76,9 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     check_sides(&from, &to, args.allow_rehash)?;
     let before = from.placement().map_err(|error| error.in_file(&args.from))?;
     let after = to.placement().map_err(|error| error.in_file(&args.to))?;
+    if let Some(target) = &args.output {
+        args.input.refuse_inside(target)?;
+    }
     let engine = args.run.engine()?;
     let task = PlanTask {
         from: from.clone(),

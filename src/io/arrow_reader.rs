@@ -78,7 +78,7 @@ fn footer(file: &SharedFile) -> Result<Footer> {
     let length = tail.strip_suffix(MAGIC).and_then(|length| length.first_chunk::<4>()).ok_or_else(cut)?;
     let start = tail_start.checked_sub(u64::from(u32::from_le_bytes(*length))).ok_or_else(cut)?;
     let bytes = file.read(start, tail_start - start).map_err(|error| unreadable(FORMAT, "", &error))?;
-    guarded(FORMAT, "", || {
+    let footer = guarded(FORMAT, "", || {
         let footer = root_as_footer(&bytes).map_err(|error| ArrowError::ParseError(error.to_string()))?;
         let none = || ArrowError::ParseError("the footer lacks a part".into());
         let schema = footer.schema().ok_or_else(none)?;
@@ -86,7 +86,37 @@ fn footer(file: &SharedFile) -> Result<Footer> {
         let blocks = footer.recordBatches().ok_or_else(none)?.iter().copied().collect();
         let dictionaries = footer.dictionaries().iter().flatten().copied().collect();
         Ok::<_, ArrowError>(Footer { schema: Arc::new(fb_to_schema(schema)), dictionaries, batches: blocks })
-    })
+    })?;
+    check_complete(file, &footer, start)?;
+    Ok(footer)
+}
+
+/// The most bytes between the last message and the footer: an end-of-stream mark and what aligns them.
+const MOST_BETWEEN: u64 = 128;
+
+/// Fails if there are messages before the footer, at `end`, that it does not name.
+fn check_complete(file: &SharedFile, footer: &Footer, end: u64) -> Result<()> {
+    let end_of = |block: &Block| -> Option<u64> {
+        let length = i64::from(block.metaDataLength()).checked_add(block.bodyLength())?;
+        u64::try_from(block.offset().checked_add(length)?).ok()
+    };
+    let mut last = None;
+    for block in footer.batches.iter().chain(&footer.dictionaries) {
+        last = last.max(Some(end_of(block).ok_or_else(|| contradictory(FORMAT, "footer"))?));
+    }
+    let last = match last {
+        Some(last) => last,
+        // Only the schema comes first.
+        None => {
+            let mut messages = Messages { file: file.clone(), at: 8 };
+            messages.next()?;
+            messages.at
+        }
+    };
+    if end.saturating_sub(last) > MOST_BETWEEN {
+        return Err(contradictory(FORMAT, "footer"));
+    }
+    Ok(())
 }
 
 fn stream_schema(messages: &mut Messages) -> Result<SchemaRef> {

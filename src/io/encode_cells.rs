@@ -104,6 +104,10 @@ impl<'a> Cells<'a> {
                 Style::Csv | Style::Lines => {
                     Kind::Formatted(ArrayFormatter::try_new(array.as_ref(), &FormatOptions::new())?)
                 }
+                // The JSON writer puts its errors into the text.
+                Style::Json if array.data_type().is_temporal() => {
+                    Kind::Formatted(ArrayFormatter::try_new(array.as_ref(), &FormatOptions::new())?)
+                }
                 Style::Json => Kind::Json(make_encoder(field, array.as_ref(), options)?),
             },
         };

@@ -103,13 +103,18 @@ pub(super) fn guarded<T, E: StdError + 'static>(
     place: &str,
     work: impl FnOnce() -> Result<T, E>,
 ) -> crate::error::Result<T> {
+    match unpanicked(work) {
+        Some(result) => result.map_err(|error| unreadable(format, place, &error)),
+        None => Err(contradictory(format, place)),
+    }
+}
+
+/// What a piece of work gives, or nothing if it panics, which no hook reports then.
+pub(super) fn unpanicked<T>(work: impl FnOnce() -> T) -> Option<T> {
     let outer = GUARDED.replace(true);
     let outcome = panic::catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(outer);
-    match outcome {
-        Ok(result) => result.map_err(|error| unreadable(format, place, &error)),
-        Err(_) => Err(contradictory(format, place)),
-    }
+    outcome.ok()
 }
 
 /// A file whose parts contradict each other.

@@ -112,13 +112,17 @@ pub fn open_at(inputs: Vec<Input>, options: ReadOptions, position: Position) -> 
     let progress = Progress::default().behind(bytes_before);
     // The columns are those of the first input even where reading begins in another.
     let decoders = decoders(&options);
+    let mut options = options;
+    let mut first = None;
+    if position.input > 0 {
+        let opened = open_one(&inputs, &options, None, 0, &Position::default(), Progress::default())?.settled();
+        options.bind_column(&opened);
+        first = Some(opened);
+    }
     let current = open_one(&inputs, &options, decoders.as_ref(), position.input, &position, progress.clone())?;
-    // The columns are those of the first input even where reading begins in another.
-    let first = match position.input {
-        0 => current.settled(),
-        _ => open_one(&inputs, &options, None, 0, &Position::default(), Progress::default())?.settled(),
-    };
+    let first = first.unwrap_or_else(|| current.settled());
     first.check_alike(&current.settled())?;
+    options.bind_column(&current.settled());
     Ok(KeyReader {
         first,
         current: Some(current),
@@ -149,6 +153,15 @@ fn open_one(
     progress: Progress,
 ) -> Result<Opened> {
     Opened::open(&inputs[number], &Opening { options, several: inputs.len() > 1, decoders }, position, progress)
+}
+
+impl ReadOptions {
+    /// What was chosen in one input, for want of a name, is asked for by its name in those after it.
+    fn bind_column(&mut self, settled: &Settled) {
+        if self.column.is_none() {
+            self.column.clone_from(&settled.column);
+        }
+    }
 }
 
 /// Threads that decode, if there may be several.
@@ -256,7 +269,9 @@ impl KeyReader {
         };
         current.begin(self.position.row, progress);
         self.next += 1;
-        self.first.check_alike(&current.settled())?;
+        let settled = current.settled();
+        self.first.check_alike(&settled)?;
+        self.options.bind_column(&settled);
         self.current = Some(current);
         Ok(())
     }

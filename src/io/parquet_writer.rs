@@ -17,7 +17,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
 
 use super::compression::Compression;
-use super::errors::writing;
+use super::errors::{unpanicked, writing};
 use super::rebatch::{BATCH, Rebatcher};
 use super::row_sink::is_uuid;
 use crate::error::{Error, Result};
@@ -57,7 +57,10 @@ impl<W: Write + Send> ParquetWriter<W> {
             let options = ArrowWriterOptions::new().with_properties(properties).with_parquet_schema(columns(&schema)?);
             ArrowWriter::try_new_with_options(lent, Arc::clone(&schema), options)
         };
-        let writer = start().map_err(|error| writing(name, &error))?;
+        // The library panics over types that it cannot store.
+        let writer = unpanicked(start)
+            .unwrap_or_else(|| Err(ParquetError::NYI("a column is of a type that Parquet files cannot hold".into())))
+            .map_err(|error| writing(name, &error))?;
         Ok(Self { writer, sink, rows: Rebatcher::new(schema) })
     }
 

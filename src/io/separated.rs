@@ -136,6 +136,11 @@ impl ChunkSource for SeparatedReader {
         self.sink.key_type()
     }
 
+    fn key_column(&self) -> Option<&str> {
+        // A file without a row has no columns.
+        if self.sink.report().empty { None } else { self.names.get(self.chosen.key).map(String::as_str) }
+    }
+
     fn key_field(&self) -> Field {
         key_field(self.key_type())
     }

@@ -201,3 +201,45 @@ fn columns_inside_structs() {
         dir.run(&format!("count --cluster c10.toml {name} --column user")).fails(&["\"user.id\", \"user.size\""]);
     }
 }
+
+#[test]
+fn the_column_of_the_first_input_is_that_of_all() {
+    let dir = Dir::with_clusters(1);
+    dir.write("1.csv", "key,v\na,1\n");
+    dir.write("2.csv", "v\n2\n");
+    dir.run("locate --cluster c10.toml 1.csv 2.csv").fails(&["2.csv", "no column \"key\""]);
+    dir.write("3.csv", "id\na\n");
+    dir.write("4.csv", "order\nb\n");
+    dir.run("count --cluster c10.toml 3.csv 4.csv").fails(&["4.csv", "no column \"id\""]);
+    // A part without a byte says nothing.
+    dir.write("0.csv", "");
+    dir.run("count --cluster c10.toml 0.csv 3.csv 4.csv").fails(&["4.csv", "no column \"id\""]);
+    dir.ok("count --cluster c10.toml 0.csv 3.csv");
+    let (number, text): (ArrayRef, ArrayRef) =
+        (Arc::new(Int64Array::from(vec![7])), Arc::new(StringArray::from(vec!["a"])));
+    let both = RecordBatch::try_from_iter([("key", Arc::clone(&text)), ("v", text)]).expect("columns");
+    write_parquet(&dir.path("1.parquet"), &both);
+    write_parquet(&dir.path("2.parquet"), &both.project(&[1]).expect("a column"));
+    dir.run("locate --cluster c10.toml 1.parquet 2.parquet").fails(&["2.parquet", "no column \"key\""]);
+    let struct_of = |name: &str| -> ArrayRef {
+        Arc::new(StructArray::from(vec![(Arc::new(Field::new(name, DataType::Int64, false)), Arc::clone(&number))]))
+    };
+    for (name, inner) in [("a.parquet", "id"), ("b.parquet", "id")] {
+        write_parquet(&dir.path(name), &RecordBatch::try_from_iter([("user", struct_of(inner))]).expect("a column"));
+    }
+    dir.ok("count --cluster c10.toml --column user.id a.parquet b.parquet");
+}
+
+#[test]
+fn what_is_read_is_not_written_over() {
+    let dir = Dir::with_clusters(10);
+    let before = dir.bytes("c10.toml");
+    dir.run("locate --cluster c10.toml keys.txt -o c10.toml --output-format csv --force")
+        .misused(&["c10.toml", "is read and is to be written too"]);
+    assert_eq!(dir.bytes("c10.toml"), before);
+    dir.sh("mkdir -p in/deep && cp keys.txt in/keys.txt").succeeds();
+    for target in ["in/plan", "in/deep/plan"] {
+        dir.run(&format!("plan --from c10.toml --to c11.toml in -o {target}")).misused(&[target, "would be inside in"]);
+    }
+    dir.ok("plan --from c10.toml --to c11.toml in -o plan");
+}

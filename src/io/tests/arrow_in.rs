@@ -227,3 +227,43 @@ fn what_is_cut_short_or_damaged_is_an_error() {
     let garbage = file("k.arrow", b"no such thing at all").error(ReadOptions::default());
     assert!(garbage.starts_with("k.arrow: not a readable Arrow IPC file ("), "{garbage}");
 }
+
+#[test]
+fn a_footer_that_hides_batches_is_no_short_read() {
+    // Large enough that what is between the last named batch and the footer is no alignment.
+    let many = batch(vec![("key", Arc::new(UInt64Array::from_iter_values(0..500)) as ArrayRef)]);
+    let whole = arrow_file(&[many.clone(), many], options(None));
+    let length = whole.len();
+    let (mut short, mut errors) = (0, 0);
+    for at in length - 400..length {
+        for bit in 0..8 {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << bit;
+            match outcome(&file("a.arrow", &damaged), ReadOptions::default()) {
+                Ok(rows) => short += usize::from(rows.len() != 1000),
+                Err(_) => errors += 1,
+            }
+        }
+    }
+    assert_eq!(short, 0, "{errors} errors");
+    assert!(errors > 500);
+}
+
+#[test]
+fn times_that_cannot_be_written_are_errors_in_every_text() {
+    use arrow_array::TimestampSecondArray;
+    for (output, zone) in [(crate::io::OutputFormat::Csv, None), (crate::io::OutputFormat::JsonLines, Some("UTC"))] {
+        let write = |seconds: i64| -> Result<String, Error> {
+            let mut times = TimestampSecondArray::from(vec![seconds]);
+            if let Some(zone) = zone {
+                times = times.with_timezone(zone);
+            }
+            let rows = batch(vec![("t", Arc::new(times) as ArrayRef)]);
+            let mut table = crate::io::TableWriter::new(output, rows.schema(), Vec::new(), "out")?;
+            table.write(&rows)?;
+            Ok(String::from_utf8(table.finish()?).unwrap())
+        };
+        assert!(write(0).unwrap().contains("1970-01-01T00:00:00"), "{output}");
+        write(1 << 62).unwrap_err();
+    }
+}

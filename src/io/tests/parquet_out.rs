@@ -121,3 +121,12 @@ fn uuids_are_marked_for_every_reader() {
     assert_eq!(row.column(1).data_type(), schema.field(1).data_type());
     assert!(row.column(1).is_null(0));
 }
+
+#[test]
+fn a_type_that_parquet_cannot_hold_is_an_error() {
+    use arrow_schema::{DataType, Field, Schema, UnionFields, UnionMode};
+    let inner = UnionFields::try_new([0], [Field::new("a", DataType::Int32, true)]).unwrap();
+    let schema = Arc::new(Schema::new(vec![Field::new("u", DataType::Union(inner, UnionMode::Sparse), true)]));
+    let error = TableWriter::new(OutputFormat::Parquet, schema, Vec::new(), "out.parquet").unwrap_err().to_string();
+    assert!(error.contains("out.parquet") && error.contains("a type that Parquet files cannot hold"), "{error}");
+}
