@@ -22,8 +22,16 @@ struct Input<'a> {
 type Keys = Vec<(u64, Vec<u8>)>;
 
 /// What begins like this is unpacked, or refused as no text, before it is CSV.
-const NO_TEXT: [&[u8]; 8] =
-    [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff", b"\xfd7zXZ", b"\x04\x22\x4d\x18", b"PK\x03\x04", b"BZh"];
+const NO_TEXT: [&[u8]; 8] = [
+    b"\x1f\x8b",
+    b"\x28\xb5\x2f\xfd",
+    b"\xff\xfe",
+    b"\xfe\xff",
+    b"\xfd7zXZ",
+    b"\x04\x22\x4d\x18",
+    b"PK\x03\x04",
+    b"BZh",
+];
 
 fuzz_target!(|input: Input| {
     let skippable = matches!(input.text, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
