@@ -53,7 +53,7 @@ pub struct PlanTask {
 pub enum Prepared {
     /// To make it, all of it or the rest.
     Make(Box<PlanMaker>),
-    /// Nothing: it is there, made from these clusters. [`FinishedPlan::differences`] tells whether it is made from
+    /// Nothing: it is there, made from these clusters. [`FinishedPlan::accept`] tells whether it is made from
     /// these inputs and options too.
     Finished(Box<FinishedPlan>),
 }
