@@ -78,6 +78,18 @@ impl std::error::Error for Error {
     }
 }
 
+/// The one of `all` that has this name; `what` is what they are.
+pub(crate) fn by_name<T: Copy, const N: usize>(
+    what: &str,
+    all: [T; N],
+    name_of: fn(T) -> &'static str,
+    name: &str,
+) -> Result<T> {
+    all.into_iter().find(|one| name_of(*one) == name).ok_or_else(|| {
+        Error::invalid(format!("unknown {what} {name:?}"), format!("use one of {}", all.map(name_of).join(", ")))
+    })
+}
+
 /// The kinds of [`Error`]. New ones may be added.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result, by_name};
 
 /// A borrowed column of keys, in Arrow's layout, so that a column of a Parquet file is hashed where it lies.
 ///
@@ -295,12 +295,6 @@ impl FromStr for KeyType {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-            ErrorKind::Invalid {
-                what: format!("unknown key type {name:?}"),
-                hint: format!("use one of {}", Self::ALL.map(Self::name).join(", ")),
-            }
-            .into()
-        })
+        by_name("key type", Self::ALL, Self::name, name)
     }
 }

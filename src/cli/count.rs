@@ -13,7 +13,7 @@ use rehome::plan::balance;
 use rehome::{Cluster, Error, Result};
 
 use super::failure::Failure;
-use super::input::{InputArgs, warn_unplaced};
+use super::input::{InputArgs, Reading, warn_unplaced};
 use super::progress::Progress;
 use super::run::RunArgs;
 use super::{message, timings};
@@ -43,7 +43,8 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
     let cluster = Cluster::from_path(&args.cluster)?;
     let placement = cluster.placement().map_err(|error| error.in_file(&args.cluster))?;
     let engine = args.run.engine()?;
-    let mut input = args.input.open(&cluster, &[], engine.threads())?;
+    let reading = Reading { threads: engine.threads(), ..Reading::default() };
+    let mut input = args.input.open(args.input.resolve()?, &[&cluster], &[], &reading)?;
     let sized = args.input.size_column.is_some();
     let want = if sized { Want::Nodes } else { Want::Counts };
     let job = Job { placements: vec![placement], want };

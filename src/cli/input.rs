@@ -54,6 +54,19 @@ pub(crate) struct InputArgs {
     pub chunk_rows: u32,
 }
 
+/// How the keys of one run are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    /// Whether the two clusters of a plan may read keys differently.
+    pub allow_rehash: bool,
+    /// Plans: chunks are cut at the ends of parts of so many rows.
+    pub part_rows: Option<NonZero<u64>>,
+    /// Where reading begins.
+    pub position: Position,
+    /// Threads that decode, where the format allows it.
+    pub threads: usize,
+}
+
 /// Rows that go through the stages at once.
 const CHUNK_ROWS: u32 = 65_536;
 
@@ -111,8 +124,8 @@ impl InputArgs {
         Ok((args, flag("allow_rehash")))
     }
 
-    /// The options that decide what keys are, for the manifest of a plan.
-    pub(crate) fn recorded(&self, input: &Input) -> serde_json::Value {
+    /// The options that decide what the rows of a plan are, for its manifest.
+    pub(crate) fn recorded(&self, input: &Input, reading: &Reading, summary_only: bool) -> serde_json::Value {
         let second = input.second_key_type.unwrap_or(input.reader.key_type());
         serde_json::json!({
             "input_format": input.reader.format().name(),
@@ -124,37 +137,21 @@ impl InputArgs {
             "delimiter": self.delimiter.map(|byte| char::from(byte).to_string()),
             "blank": if self.blank == BlankArg::Keep { "keep" } else { "skip" },
             "bad_rows": if self.bad_rows == BadRowsArg::Skip { "skip" } else { "stop" },
+            "allow_rehash": reading.allow_rehash,
+            "summary_only": summary_only,
+            "part_rows": reading.part_rows,
         })
     }
 
-    /// Opens the keys for a cluster, which must agree with the options on what keys are; `threads`
-    /// decode where the format allows it.
-    pub(crate) fn open(&self, cluster: &Cluster, keep: &[String], threads: usize) -> Result<Input, Failure> {
-        self.open_at(&[cluster], keep, false, None, Position::default(), threads)
-    }
-
-    /// Opens the keys for the two clusters of a plan behind `position`, cut at the ends of parts.
-    pub(crate) fn open_for_plan(
+    /// Opens the keys for one or two clusters, which must agree with the options on what keys are; `inputs` are those
+    /// that the arguments [name](Self::resolve).
+    pub(crate) fn open(
         &self,
-        clusters: &[&Cluster],
-        allow_rehash: bool,
-        part_rows: NonZero<u64>,
-        position: Position,
-        threads: usize,
-    ) -> Result<Input, Failure> {
-        self.open_at(clusters, &[], allow_rehash, Some(part_rows), position, threads)
-    }
-
-    fn open_at(
-        &self,
+        inputs: Vec<rehome::io::Input>,
         clusters: &[&Cluster],
         keep: &[String],
-        allow_rehash: bool,
-        part_rows: Option<NonZero<u64>>,
-        position: Position,
-        threads: usize,
+        reading: &Reading,
     ) -> Result<Input, Failure> {
-        let inputs = self.resolve()?;
         let mut key_types = Vec::new();
         for cluster in clusters {
             if let Some((flag, file)) = self.key_type.zip(cluster.key()).filter(|(flag, file)| flag != file) {
@@ -164,7 +161,7 @@ impl InputArgs {
             }
             key_types.push(self.key_type.or(cluster.key()));
         }
-        let (first, second) = self.key_types(&inputs[0].source, &key_types, allow_rehash)?;
+        let (first, second) = self.key_types(&inputs[0].source, &key_types, reading.allow_rehash)?;
         let options = ReadOptions {
             format: self.input_format,
             column: self.column.clone(),
@@ -181,11 +178,11 @@ impl InputArgs {
                 .any(|cluster| cluster.algorithm().keys == KeyRule::Raw32)
                 .then_some((u64::from(u32::MAX), RAW32_RANGE)),
             chunk_rows: self.chunk_rows as usize,
-            part_rows,
-            threads,
+            part_rows: reading.part_rows,
+            threads: reading.threads,
             ..ReadOptions::default()
         };
-        let reader = open_at(inputs, options, position)?;
+        let reader = open_at(inputs, options, reading.position.clone())?;
         for (side, cluster) in clusters.iter().enumerate() {
             let key_type = if side == 1 { second } else { None }.unwrap_or(reader.key_type());
             if let Some(who) = needs_integers(cluster).filter(|_| !key_type.is_integer()) {
@@ -214,12 +211,12 @@ impl InputArgs {
     }
 
     /// Fails if one of the inputs is the file that `output` is to replace.
-    pub(crate) fn refuse_output(&self, output: &Path, cluster: &Path) -> Result<(), Failure> {
-        let inputs = self.resolve()?.into_iter().filter_map(|input| match input.source {
-            Source::Path(path) => Some(path),
+    pub(crate) fn refuse_output(inputs: &[rehome::io::Input], cluster: &Path, output: &Path) -> Result<(), Failure> {
+        let inputs = inputs.iter().filter_map(|input| match &input.source {
+            Source::Path(path) => Some(path.as_path()),
             Source::Stdin => None,
         });
-        match inputs.chain([cluster.to_path_buf()]).find(|path| is_same_file(path, output)) {
+        match inputs.chain([cluster]).find(|path| is_same_file(path, output)) {
             Some(path) => Err(Failure::usage(format!(
                 "{} is read and is to be written too: give the output another name",
                 path.display()

@@ -15,7 +15,7 @@ use rehome::plan::NodeNames;
 use rehome::{Cluster, Error, NodeId, Result};
 
 use super::failure::Failure;
-use super::input::{InputArgs, leave_if_waiting, warn_unplaced};
+use super::input::{InputArgs, Reading, leave_if_waiting, warn_unplaced};
 use super::output::{OutputArgs, write};
 use super::progress::Progress;
 use super::run::RunArgs;
@@ -87,11 +87,13 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         // The same error that every key would get, before anything is read.
         placement.replicas(0, &mut [NodeId::NONE]).map_err(|error| error.in_file(&args.cluster))?;
     }
+    let inputs = args.input.resolve()?;
     if let Some(output) = args.output.file().filter(|_| args.output.force) {
-        args.input.refuse_output(output, &args.cluster)?;
+        InputArgs::refuse_output(&inputs, &args.cluster, output)?;
     }
     let engine = args.run.engine()?;
-    let mut input = args.input.open(&cluster, &args.keep, engine.threads())?;
+    let reading = Reading { threads: engine.threads(), ..Reading::default() };
+    let mut input = args.input.open(inputs, &[&cluster], &args.keep, &reading)?;
     let names = NodeNames::of(&cluster);
     let columns: Vec<String> = match args.replicas {
         None => vec!["node".to_owned()],

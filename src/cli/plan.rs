@@ -8,11 +8,11 @@ use std::time::Instant;
 use clap::Args;
 use rehome::engine::{Cost, Job, Stopwatch, Want};
 use rehome::io::{KeyChunk, Position};
-use rehome::plan::{Comparison, Existing, FinishedPlan, PART_ROWS, Plan, PlanTask, Prepared, check_sides, table};
+use rehome::plan::{Comparison, Existing, Manifest, PART_ROWS, Plan, PlanTask, Prepared, check_sides, table};
 use rehome::{Cluster, Error, Result};
 
 use super::failure::Failure;
-use super::input::{Input, InputArgs, leave_if_waiting, warn_unplaced};
+use super::input::{Input, InputArgs, Reading, leave_if_waiting, warn_unplaced};
 use super::progress::Progress;
 use super::run::RunArgs;
 use super::{message, timings};
@@ -80,10 +80,18 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
         args.input.refuse_inside(target)?;
     }
     let engine = args.run.engine()?;
+    let inputs = args.input.resolve()?;
+    let (allow_rehash, part_rows, threads) = (args.allow_rehash, Some(args.part_rows), engine.threads());
+    let open = |position| -> Result<(Input, serde_json::Value), Failure> {
+        let reading = Reading { allow_rehash, part_rows, position, threads };
+        let input = args.input.open(inputs.clone(), &[&from, &to], &[], &reading)?;
+        let options = args.input.recorded(&input, &reading, args.summary_only);
+        Ok((input, options))
+    };
     let task = PlanTask {
         from: from.clone(),
         to: to.clone(),
-        inputs: args.input.resolve()?,
+        inputs: inputs.clone(),
         target: args.output.clone(),
         existing: Existing { force: args.force, resume: args.resume },
         against: args.check_against.clone(),
@@ -92,24 +100,27 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     };
     let mut maker = match task.prepare()? {
         Prepared::Make(maker) => maker,
-        Prepared::Finished(plan) => return accept(&args, &from, &to, *plan, engine.threads()),
+        Prepared::Finished(plan) => {
+            let (input, options) = open(Position::default())?;
+            return accept(&args, &plan.accept(&options, input.reader)?);
+        }
     };
     if maker.doubts_inputs() {
         if !quiet {
             message::note("the inputs have other time stamps than before: the keys of the finished parts are compared");
         }
-        let earlier = open(&args, &from, &to, Position::default(), engine.threads())?;
-        maker.check_keys(&recorded_options(&args, &earlier), earlier.reader)?;
+        let (earlier, options) = open(Position::default())?;
+        maker.check_keys(&options, earlier.reader)?;
     }
     let position = maker.position();
     let rows_before = position.row;
-    let mut input = open(&args, &from, &to, position, engine.threads())?;
+    let (mut input, options) = open(position)?;
     let nodes = maker.nodes();
     if nodes.shared() == 0 && !nodes.is_empty() && !quiet {
         message::warn("the clusters share no node name, so every key moves: check that these are the right files");
     }
     let sized = args.input.size_column.is_some();
-    maker.begin(recorded_options(&args, &input), input.reader.key_field(), sized)?;
+    maker.begin(options, input.reader.key_field(), sized)?;
     let job = Job { placements: vec![before, after], want: Want::Nodes };
     let progress = Progress::new(args.run.shows_progress(), &input.reader);
     let report = engine.stream(&job, input.chunks(&progress, quiet), |chunk: &KeyChunk, nodes| {
@@ -176,22 +187,8 @@ fn compared(comparison: &Comparison, folder: &Path, quiet: bool) -> String {
     text
 }
 
-/// The keys for both clusters, from `position` on.
-fn open(args: &PlanArgs, from: &Cluster, to: &Cluster, position: Position, threads: usize) -> Result<Input, Failure> {
-    args.input.open_for_plan(&[from, to], args.allow_rehash, args.part_rows, position, threads)
-}
-
-/// Accepts a plan that is finished already, if it is what this command would make.
-fn accept(
-    args: &PlanArgs,
-    from: &Cluster,
-    to: &Cluster,
-    plan: FinishedPlan,
-    threads: usize,
-) -> Result<ExitCode, Failure> {
-    let input = open(args, from, to, Position::default(), threads)?;
-    let options = recorded_options(args, &input);
-    let manifest = plan.accept(&options, input.reader)?;
+/// Says that a plan is finished already and is what this command would make.
+fn accept(args: &PlanArgs, manifest: &Manifest) -> Result<ExitCode, Failure> {
     let target = args.output.as_deref().unwrap_or(Path::new(""));
     if !args.run.quiet {
         message::note(&format!("{}: the plan is finished, and its keys and files are as they were", target.display()));
@@ -204,13 +201,4 @@ fn accept(
         message::print(&std::fs::read_to_string(&path).map_err(|error| Error::io("read", path, error))?)?;
     }
     Ok(ExitCode::from(if manifest.bad_rows() > 0 { 3 } else { 0 }))
-}
-
-/// The options that decide what the rows of the plan are.
-fn recorded_options(args: &PlanArgs, input: &Input) -> serde_json::Value {
-    let mut options = args.input.recorded(input);
-    options["allow_rehash"] = args.allow_rehash.into();
-    options["summary_only"] = args.summary_only.into();
-    options["part_rows"] = args.part_rows.get().into();
-    options
 }

@@ -12,7 +12,7 @@ use rehome::plan::{Manifest, Verification, Verifier};
 use rehome::{Cluster, Error, ErrorKind, Result};
 
 use super::failure::Failure;
-use super::input::InputArgs;
+use super::input::{InputArgs, Reading};
 use super::progress::Progress;
 use super::run::RunArgs;
 use super::{message, timings};
@@ -73,9 +73,11 @@ fn recompute(args: &VerifyArgs, verifier: &mut Verifier, manifest: &Manifest) ->
             return Ok(Vec::new());
         }
     };
-    verifier.check_inputs(&options.resolve()?);
-    let threads = engine.threads();
-    let opened = options.open_for_plan(&[&from, &to], allow_rehash, part_rows, Position::default(), threads);
+    let inputs = options.resolve()?;
+    verifier.check_inputs(&inputs);
+    let part_rows = Some(part_rows);
+    let reading = Reading { allow_rehash, part_rows, position: Position::default(), threads: engine.threads() };
+    let opened = options.open(inputs, &[&from, &to], &[], &reading);
     let mut input = match opened {
         Ok(input) => input,
         Err(Failure::Usage(text)) => {
@@ -87,11 +89,7 @@ fn recompute(args: &VerifyArgs, verifier: &mut Verifier, manifest: &Manifest) ->
             return Ok(Vec::new());
         }
     };
-    let mut recorded = options.recorded(&input);
-    recorded["allow_rehash"] = allow_rehash.into();
-    recorded["summary_only"] = (!manifest.has_moves()).into();
-    recorded["part_rows"] = part_rows.get().into();
-    verifier.check_options(&recorded);
+    verifier.check_options(&options.recorded(&input, &reading, !manifest.has_moves()));
     verifier.begin(input.reader.key_field(), options.size_column.is_some())?;
     let progress = Progress::new(args.run.shows_progress(), &input.reader);
     let chunks = input.chunks(&progress, true);

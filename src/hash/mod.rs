@@ -20,7 +20,7 @@ pub use mix::{fmix64, mix32};
 pub use murmur3::murmur3_x64_128_h1;
 pub use probe::{ProbeSequence, halves};
 
-use crate::error::{Error, ErrorKind, Result, shown};
+use crate::error::{Error, ErrorKind, Result, by_name, shown};
 use crate::keys::{Key, Keys};
 
 /// 2^64 divided by the golden ratio, odd: the constant that is added to a seed before it is mixed.
@@ -80,10 +80,7 @@ impl FromStr for KeyHash {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|hash| hash.name() == name).ok_or_else(|| {
-            let known = Self::ALL.map(Self::name).join(", ");
-            Error::invalid(format!("unknown key hash {name:?}"), format!("use one of {known}"))
-        })
+        by_name("key hash", Self::ALL, Self::name, name)
     }
 }
 

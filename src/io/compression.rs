@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use zstd::stream::write::Encoder as ZstdEncoder;
 
 use super::format::extension;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, by_name};
 
 /// How an output is compressed.
 ///
@@ -59,12 +59,7 @@ impl FromStr for Compression {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|compression| compression.name() == name).ok_or_else(|| {
-            Error::invalid(
-                format!("unknown compression {name:?}"),
-                format!("use one of {}", Self::ALL.map(Self::name).join(", ")),
-            )
-        })
+        by_name("compression", Self::ALL, Self::name, name)
     }
 }
 

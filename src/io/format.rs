@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::compression::Compression;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, by_name};
 
 /// A format that keys are read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -129,12 +129,7 @@ impl FromStr for InputFormat {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            Error::invalid(
-                format!("unknown input format {name:?}"),
-                format!("use one of {}", Self::ALL.map(Self::name).join(", ")),
-            )
-        })
+        by_name("input format", Self::ALL, Self::name, name)
     }
 }
 
@@ -142,12 +137,7 @@ impl FromStr for OutputFormat {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            Error::invalid(
-                format!("unknown output format {name:?}"),
-                format!("use one of {}", Self::ALL.map(Self::name).join(", ")),
-            )
-        })
+        by_name("output format", Self::ALL, Self::name, name)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::zipf::Zipf;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, by_name};
 use crate::hash::fmix64;
 use crate::keys::KeyType;
 
@@ -60,12 +60,7 @@ impl FromStr for KeyFamily {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|family| family.name() == name).ok_or_else(|| {
-            Error::invalid(
-                format!("unknown family of keys {name:?}"),
-                format!("use one of {}", Self::ALL.map(Self::name).join(", ")),
-            )
-        })
+        by_name("family of keys", Self::ALL, Self::name, name)
     }
 }
 

@@ -290,13 +290,12 @@ impl PlanMaker {
 
     /// Closes the last part and writes the sums.
     fn end(&mut self, run: &mut PlanRun, last: &[InputFacts]) -> Result<Summary> {
-        let summary = |run: &PlanRun| run.tally().summary(run.parts().iter().map(|part| part.bad_rows).sum());
         let Stage::Writing(writer) = &mut self.stage else {
             run.end(last, &mut [])?;
-            return Ok(summary(run));
+            return Ok(run.summary());
         };
         run.end(last, &mut [writer as &mut dyn PartSink])?;
-        let summary = summary(run);
+        let summary = run.summary();
         writer.write_end(run, &summary, self.options.clone())?;
         Ok(summary)
     }

@@ -9,6 +9,7 @@ use arrow_select::take::take;
 
 use super::node_names::NodeNames;
 use super::part::{KeysDigest, Part};
+use super::summary::Summary;
 use super::sums::Sums;
 use super::tally::Tally;
 use crate::cluster::Cluster;
@@ -96,6 +97,11 @@ impl PlanRun {
     /// The sums of the parts that are over.
     pub(super) fn tally(&self) -> &Tally {
         &self.total
+    }
+
+    /// What the sums of the parts that are over come to.
+    pub(super) fn summary(&self) -> Summary {
+        self.total.summary(self.parts.iter().map(|part| part.bad_rows).sum())
     }
 
     pub(super) fn parts(&self) -> &[Part] {

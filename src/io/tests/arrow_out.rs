@@ -14,9 +14,9 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 
+use super::KEYS_OF_EVERY_TYPE;
 use super::file;
 use crate::io::{Compression, OutputFormat, ReadOptions, TableOptions, TableWriter};
-use crate::keys::KeyType;
 
 const FORMATS: [OutputFormat; 2] = [OutputFormat::Arrow, OutputFormat::ArrowStream];
 
@@ -175,17 +175,8 @@ fn zstd_is_really_inside() {
 
 #[test]
 fn keys_of_every_type_come_back() {
-    let texts = [
-        (KeyType::Text, "x\ngrün\n"),
-        (KeyType::Bytes, "00ff\nab\n"),
-        (KeyType::U64, "18446744073709551615\n0\n"),
-        (KeyType::I64, "-9223372036854775808\n1\n"),
-        (KeyType::U32, "4294967295\n0\n"),
-        (KeyType::I32, "-2147483648\n1\n"),
-        (KeyType::Uuid, "6f1ed002-ab5d-4b0a-8c70-2c5a0a6a3a52\n00000000-0000-0000-0000-000000000000\n"),
-    ];
     for format in FORMATS {
-        for (kind, text) in texts {
+        for (kind, text) in KEYS_OF_EVERY_TYPE {
             let input = file("keys.txt", text.as_bytes());
             let mut reader = input.open(ReadOptions { key_type: Some(kind), ..ReadOptions::default() }).unwrap();
             let chunk = reader.next_chunk().unwrap().unwrap();

@@ -21,7 +21,18 @@ use std::path::PathBuf;
 
 use super::{KeyChunk, KeyReader, ReadOptions, Source, open};
 use crate::error::Error;
-use crate::keys::{Key, KeyColumn};
+use crate::keys::{Key, KeyColumn, KeyType};
+
+/// Lines of two keys, of every type.
+pub(super) const KEYS_OF_EVERY_TYPE: [(KeyType, &str); 7] = [
+    (KeyType::Text, "x\ngrün\n"),
+    (KeyType::Bytes, "00ff\nab\n"),
+    (KeyType::U64, "18446744073709551615\n0\n"),
+    (KeyType::I64, "-9223372036854775808\n1\n"),
+    (KeyType::U32, "4294967295\n0\n"),
+    (KeyType::I32, "-2147483648\n1\n"),
+    (KeyType::Uuid, "6f1ed002-ab5d-4b0a-8c70-2c5a0a6a3a52\n00000000-0000-0000-0000-000000000000\n"),
+];
 
 /// A directory with one file, gone when it is dropped.
 pub(super) struct Scratch {

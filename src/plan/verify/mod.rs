@@ -172,8 +172,7 @@ impl Verifier {
                 moves = Some(counts);
                 self.findings.append(findings);
             }
-            let summary = run.tally().summary(run.parts().iter().map(|part| part.bad_rows).sum());
-            sums::compare(&self.folder, run.tally(), &summary, &mut self.findings)?;
+            sums::compare(&self.folder, run.tally(), &run.summary(), &mut self.findings)?;
         }
         Ok(Verification { differences: self.findings.into_list(), rows, moves })
     }
