@@ -1,17 +1,19 @@
 //! Making a plan from beginning to end, whether it is written or only summed up, and going on with one that was stopped.
 
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use arrow_schema::Field;
 use serde_json::Value;
 
-use super::compare::{cluster_differences, input_differences, option_differences};
-use super::directory::{PlanWriter, publish};
+use super::checks::{key_differences, length, refuse};
+use super::compare::{cluster_differences, input_differences};
+use super::directory::PlanWriter;
+use super::finished::FinishedPlan;
 use super::journal::{Header, Journal, StampedInput};
 use super::manifest::Manifest;
 use super::nodes::MatchedNodes;
-use super::part::{KeysDigest, Part};
+use super::part::Part;
 use super::run::{PartDone, PartSink, PlanRun};
 use super::summary::Summary;
 use super::tally::Tally;
@@ -19,7 +21,7 @@ use super::target::{Claim, Existing, Found, claim};
 use super::verify::{Against, Comparison};
 use crate::cluster::Cluster;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Input, InputFacts, KeyChunk, Position, Stamp};
+use crate::io::{Input, InputFacts, KeyChunk, Position};
 use crate::placement::NodeId;
 
 /// Input rows whose moves make one part, unless the options say otherwise.
@@ -135,7 +137,7 @@ impl PlanTask {
     }
 
     /// What a finished plan was made from that is not of this task, options aside.
-    fn differences(&self, manifest: &Manifest) -> Vec<String> {
+    pub(super) fn differences(&self, manifest: &Manifest) -> Vec<String> {
         let mut differences = cluster_differences("from", &manifest.from, &self.from);
         differences.extend(cluster_differences("to", &manifest.to, &self.to));
         let now: Vec<_> = self.inputs.iter().map(|input| (input.name.as_str(), length(input))).collect();
@@ -299,128 +301,6 @@ impl PlanMaker {
         writer.write_end(run, &summary, self.options.clone())?;
         Ok(summary)
     }
-}
-
-/// A plan that is there already.
-#[derive(Debug)]
-pub struct FinishedPlan {
-    folder: PathBuf,
-    manifest: Manifest,
-    /// The claim on a plan that lacks only its final name.
-    unnamed: Option<Claim>,
-    /// What differs; refused unless `named` is the one.
-    differences: Vec<String>,
-    /// The plan that has the name, if it is made from these clusters and inputs. A run that was killed after it had
-    /// exchanged the names left the replaced plan as the one without a name.
-    named: Option<Manifest>,
-}
-
-impl FinishedPlan {
-    fn new(task: &PlanTask, folder: PathBuf, manifest: Manifest, unnamed: Option<Claim>) -> Result<Self> {
-        let differences = task.differences(&manifest);
-        let named = unnamed.as_ref().and_then(|claim| Manifest::of_plan(&claim.place).ok());
-        let named = named.filter(|named| task.differences(named).is_empty());
-        if named.is_none() {
-            refuse(&folder, &differences)?;
-        }
-        Ok(Self { folder, manifest, unnamed, differences, named })
-    }
-
-    /// Its manifest.
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
-    }
-
-    /// Accepts the plan if it is what this task with these options would make: the keys of the inputs, read from their
-    /// start, are compared part by part, and every file with its checksum.
-    ///
-    /// # Errors
-    /// If anything differs (the error says what), or reading fails.
-    pub fn accept(mut self, options: &Value, chunks: impl Iterator<Item = Result<KeyChunk>>) -> Result<Manifest> {
-        let named = self.named.take().filter(|named| option_differences(&named.options, options).is_empty());
-        let has_name = named.is_some();
-        if let Some((claim, named)) = self.unnamed.as_ref().zip(named) {
-            (self.folder, self.manifest, self.differences) = (claim.place.clone(), named, Vec::new());
-        }
-        self.differences.extend(option_differences(&self.manifest.options, options));
-        refuse(&self.folder, &self.differences)?;
-        if !self.manifest.is_intact() {
-            return Err(altered("its manifest has another checksum than it says".to_owned()).in_file(&self.folder));
-        }
-        refuse(&self.folder, &key_differences(chunks, &self.manifest.parts, None)?)?;
-        for file in &self.manifest.files {
-            if let Some(fault) = file.fault(&self.folder)? {
-                return Err(altered(format!("{} {fault}", file.path)).in_file(&self.folder));
-            }
-        }
-        match self.unnamed.take() {
-            // The plan that was replaced.
-            Some(mut claim) if has_name => claim.keep(false),
-            Some(claim) => publish(claim, None)?,
-            None => {}
-        }
-        Ok(self.manifest)
-    }
-}
-
-fn altered(what: String) -> Error {
-    Error::invalid(format!("is finished, but was altered: {what}"), "`rehome verify` says more; --force makes it anew")
-}
-
-/// The length of an input, if it is a file.
-pub(super) fn length(input: &Input) -> Option<u64> {
-    Stamp::of_source(&input.source).ok().flatten().map(|stamp| stamp.bytes)
-}
-
-/// Compares keys, read from the start of the inputs, with those of parts, which are all of them or those that end at
-/// `ends`.
-fn key_differences(
-    chunks: impl Iterator<Item = Result<KeyChunk>>,
-    parts: &[Part],
-    ends: Option<&[Position]>,
-) -> Result<Vec<String>> {
-    let (mut next, mut digest, all) = (0, KeysDigest::default(), ends.is_none());
-    // Lines only name places.
-    let place = |position: &Position| Position { line: 0, ..position.clone() };
-    let end_of = |part: &Part| part.first_row.saturating_add(part.rows);
-    let rows_of = |part: &Part| format!("rows {} to {}", part.first_row, end_of(part).saturating_sub(1));
-    for chunk in chunks {
-        let chunk = chunk?;
-        let Some(part) = parts.get(next) else {
-            return Ok(if all { vec!["the inputs have more rows than they had".to_owned()] } else { Vec::new() });
-        };
-        digest.add(&chunk);
-        if chunk.end_row() < end_of(part) {
-            continue;
-        }
-        if chunk.end_row() > end_of(part) {
-            return Ok(vec![format!("the inputs go on behind {}", rows_of(part))]);
-        }
-        let (keys, sizes) = std::mem::take(&mut digest).finish();
-        if (&keys, &sizes) != (&part.keys_crc32, &part.sizes_crc32) {
-            let what = if keys == part.keys_crc32 { "sizes" } else { "keys" };
-            return Ok(vec![format!("the inputs have other {what} in {}", rows_of(part))]);
-        }
-        // The same keys may be written with more bytes or fewer.
-        if ends.is_some_and(|ends| ends.get(next).map(place) != Some(place(chunk.end()))) {
-            return Ok(vec![format!("the inputs have other bytes in {}", rows_of(part))]);
-        }
-        next += 1;
-        if !all && next == parts.len() {
-            break;
-        }
-    }
-    Ok(parts.get(next).map(|part| format!("the inputs end in {}", rows_of(part))).into_iter().collect())
-}
-
-/// Fails if anything differs, and says what.
-fn refuse(folder: &Path, differences: &[String]) -> Result<()> {
-    if differences.is_empty() {
-        return Ok(());
-    }
-    let what = format!("was made with something else: {}", differences.join("; "));
-    Err(Error::invalid(what, "give the same clusters, inputs and options, or pass --force to start anew")
-        .in_file(folder))
 }
 
 fn not_begun() -> Error {

@@ -7,9 +7,13 @@
 //! Nodes are matched by name, never by number: the position of a node in two clusters need not be the same.
 
 #[cfg(feature = "io")]
+mod checks;
+#[cfg(feature = "io")]
 mod compare;
 #[cfg(feature = "io")]
 mod directory;
+#[cfg(feature = "io")]
+mod finished;
 #[cfg(feature = "io")]
 mod journal;
 mod loads;
@@ -40,7 +44,9 @@ mod target;
 mod verify;
 
 #[cfg(feature = "io")]
-pub use make::{FinishedPlan, PART_ROWS, Plan, PlanMaker, PlanTask, Prepared};
+pub use finished::FinishedPlan;
+#[cfg(feature = "io")]
+pub use make::{PART_ROWS, Plan, PlanMaker, PlanTask, Prepared};
 #[cfg(feature = "io")]
 pub use manifest::Manifest;
 #[cfg(feature = "io")]

@@ -19,6 +19,7 @@ pub(super) use against::Against;
 use findings::Findings;
 use rows::RowComparison;
 
+use super::checks::length;
 use super::compare::{input_differences, option_differences};
 use super::manifest::Manifest;
 use super::part::Part;
@@ -110,7 +111,7 @@ impl Verifier {
     pub fn check_inputs(&mut self, inputs: &[Input]) {
         let Some(manifest) = &self.manifest else { return };
         let then = manifest.inputs.iter().map(|input| (input.name.as_str(), input.bytes));
-        let now: Vec<_> = inputs.iter().map(|input| (input.name.as_str(), super::make::length(input))).collect();
+        let now: Vec<_> = inputs.iter().map(|input| (input.name.as_str(), length(input))).collect();
         for what in input_differences(then, now.into_iter()) {
             self.findings.add(INPUTS, what);
         }
