@@ -3,15 +3,29 @@
 //! An algorithm is a folder with its type and docs (`mod.rs`), the literal function (`scalar.rs`: the truth that every
 //! faster form must equal) and one line in the [registry](algorithms). What it compiles to implements [`Locate`].
 
+pub mod anchor;
 pub mod dx;
+mod estimate;
+mod hashed_node;
+pub mod jump;
+pub mod lrh;
+pub mod maglev;
+pub mod modulo;
+pub mod multi_probe;
 mod node_id;
+mod race;
 mod registry;
+pub mod rendezvous;
 mod replicas;
+pub mod ring;
+pub mod sach;
 
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+pub use estimate::Estimate;
+pub use hashed_node::HashedNode;
 pub use node_id::NodeId;
 pub use registry::{Algorithm, KeyRule, Layout, Parameter, Removal, Weights, algorithms};
 

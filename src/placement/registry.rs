@@ -110,6 +110,11 @@ impl Algorithm {
     }
 }
 
+/// What [`Locate::prefer`] of an algorithm without a preference list answers.
+pub(super) fn without_list(algorithm: &'static str) -> Result<()> {
+    Algorithm::named(algorithm)?.need_list()
+}
+
 impl fmt::Debug for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Algorithm").field(&self.name).finish()
