@@ -177,7 +177,7 @@ pub enum ErrorKind {
         /// Its weight.
         weight: f64,
         /// What the algorithm takes instead.
-        reason: &'static str,
+        reason: String,
     },
 
     /// So few slots are eligible that a search would take more than 2^20 steps on average.

@@ -25,6 +25,7 @@
 //! `cli` (default) is the command-line tool, `io` key files, result files, node tables and plan directories. Without
 //! both, the placement functions, clusters in TOML and JSON, the engine and plans in memory remain.
 
+pub mod algorithm;
 mod clock;
 pub mod cluster;
 pub mod engine;
@@ -37,6 +38,7 @@ pub mod measure;
 pub mod placement;
 pub mod plan;
 
+pub use algorithm::{Algorithm, algorithms};
 pub use cluster::{Cluster, ClusterBuilder, ClusterDiff, Node, Spread, Storage};
 pub use engine::{Engine, EngineBuilder};
 pub use error::{Error, ErrorKind, Result};

@@ -4,23 +4,28 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser};
+use rehome::algorithm::{Layout, ParameterKind};
 use rehome::hash::KeyHash;
-use rehome::placement::{Layout, algorithms};
-use rehome::{Cluster, ClusterDiff, Error, KeyType, Node, Spread};
+use rehome::{Algorithm, Cluster, Error, KeyType, Node, Spread, algorithms};
 
-use super::cluster_show::{diff_text, summary_text};
+use super::afford::YesArgs;
+use super::cluster_show::{SHOWN, nodes_text, summary_text};
 use super::failure::Failure;
 use super::message;
+use super::parameter_args::ParameterArgs;
 
 const EXAMPLES: &str = "\
 Examples:
   rehome cluster new c10.toml --algorithm dx --slots 16 --nodes 10
   rehome cluster new named.toml --algorithm dx --node cache-a --node cache-b --seed 7
   rehome cluster new c.toml --algorithm dx --slots 1024 --node-table nodes.csv
+  rehome cluster new l.toml --algorithm lrh --nodes 5000 --tokens 256 --window 8
+  rehome cluster new a.toml --algorithm anchor --nodes 10 --capacity 32
 
---nodes 10 makes node-0 to node-9 in slots 0 to 9. A node table has the columns name, slot and, where wanted, weight,
-zone and up; the cluster file refers to a copy of it, named by its content.";
+--nodes 10 makes node-0 to node-9, on algorithms with slots in slots 0 to 9. A node table has the columns name, slot
+(on algorithms with slots) and, where wanted, weight, zone and up; the cluster file refers to a copy of it, named by its
+content.";
 
 /// Arguments of `rehome cluster new`.
 #[derive(Debug, Args)]
@@ -29,19 +34,18 @@ pub(crate) struct NewArgs {
     /// The cluster file to make (.toml or .json)
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The placement algorithm: dx or dx-crc32c
-    #[arg(short, long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(algorithms().iter().map(|algorithm| algorithm.name)))]
+    /// The placement algorithm
+    #[arg(short, long, value_name = "NAME", value_parser = algorithm_parser())]
     algorithm: String,
-    /// Slots (default: the next power of two at or above the number of nodes, times 2)
-    #[arg(long, value_name = "N")]
-    slots: Option<u64>,
+    #[command(flatten)]
+    parameters: ParameterArgs,
     /// Make this many nodes, node-0, node-1, ..
     #[arg(long, value_name = "N", conflicts_with_all = ["node", "node_table"])]
     nodes: Option<u32>,
     /// Make a node of this name; repeat for more
     #[arg(long, value_name = "NAME", conflicts_with = "node_table", value_parser = NonEmptyStringValueParser::new())]
     node: Vec<String>,
-    /// Take the nodes from a table (CSV or Parquet) with the columns name, slot[, weight, zone, up]
+    /// Take the nodes from a table (CSV or Parquet) with the columns name[, slot, weight, zone, up]
     #[arg(long, value_name = "FILE")]
     node_table: Option<PathBuf>,
     /// The key hash: default, xxh3, xxh64, murmur3, crc32 or identity
@@ -62,19 +66,21 @@ pub(crate) struct NewArgs {
     /// Show the cluster and write nothing
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    cost: YesArgs,
+}
+
+/// The names of all algorithms, each with what it is good for.
+pub(crate) fn algorithm_parser() -> PossibleValuesParser {
+    let named = |algorithm: &&'static Algorithm| PossibleValue::new(algorithm.name).help(algorithm.summary);
+    PossibleValuesParser::new(algorithms().iter().map(named))
 }
 
 /// Runs `rehome cluster new`.
 pub(crate) fn run(args: NewArgs) -> Result<ExitCode, Failure> {
     let mut builder = Cluster::builder(&args.algorithm)?;
-    // Said before the names are made: there may be billions.
-    let Layout::Slots { most, .. } = builder.algorithm().layout;
-    let (nodes, room) = (u64::from(args.nodes.unwrap_or(0)), args.slots.unwrap_or(most / 2).min(most));
-    if nodes > room {
-        return Err(
-            Error::invalid(format!("{room} slots do not hold {nodes} nodes"), "use more slots or fewer nodes").into()
-        );
-    }
+    check_room(builder.algorithm(), &args)?;
+    builder = args.parameters.apply(builder);
     if let Some(hash) = args.hash {
         builder = builder.hash(hash);
     }
@@ -87,12 +93,8 @@ pub(crate) fn run(args: NewArgs) -> Result<ExitCode, Failure> {
     if let Some(spread) = args.spread {
         builder = builder.spread(spread);
     }
-    if let Some(slots) = args.slots {
-        builder = builder.slots(slots);
-    }
     if let Some(table) = &args.node_table {
-        let (storage, nodes) = Cluster::read_node_table(table)?;
-        builder = builder.storage(storage).nodes(nodes);
+        builder = builder.node_table(table)?;
     } else {
         builder = builder.nodes((0..args.nodes.unwrap_or(0)).map(|number| Node::new(format!("node-{number}"))));
         builder = builder.nodes(args.node.into_iter().map(Node::new));
@@ -102,10 +104,15 @@ pub(crate) fn run(args: NewArgs) -> Result<ExitCode, Failure> {
         None => error,
     })?;
     // A cluster that cannot be compiled is refused now, not when the keys are there.
-    cluster.placement()?;
+    args.cost.check(&cluster)?;
     if args.dry_run {
-        let empty = Cluster::builder(&args.algorithm)?.slots(u64::from(cluster.slots().size())).build()?;
-        message::print(&diff_text(&ClusterDiff::between(&empty, &cluster)))?;
+        let text = format!(
+            "{} would be: {}\n{}",
+            args.file.display(),
+            summary_text(&cluster),
+            nodes_text(&cluster, SHOWN, "")
+        );
+        message::print(&(text + "(dry run: nothing was written)\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let saved = cluster.save(&args.file, args.force)?;
@@ -115,4 +122,24 @@ pub(crate) fn run(args: NewArgs) -> Result<ExitCode, Failure> {
     }
     message::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Said before the names are made, of which there may be billions.
+fn check_room(algorithm: &Algorithm, args: &NewArgs) -> Result<(), Failure> {
+    let size = algorithm.parameters.iter().find(|parameter| parameter.kind == ParameterKind::Slots);
+    let given = size.and_then(|parameter| args.parameters.number(parameter.name));
+    let room = match algorithm.layout {
+        Layout::Slots { most, .. } | Layout::Removals { most } => {
+            given.unwrap_or(u64::from(most) / 2).min(u64::from(most))
+        }
+        // A cluster of so many nodes would fill the memory with their names.
+        _ => 1 << 31,
+    };
+    let nodes = u64::from(args.nodes.unwrap_or(0));
+    if nodes > room {
+        let what = if size.is_some() { "slots do" } else { "nodes are the most: a cluster does" };
+        let hint = if size.is_some() { "use more slots or fewer nodes" } else { "use fewer nodes" };
+        return Err(Error::invalid(format!("{room} {what} not hold {nodes} nodes"), hint).into());
+    }
+    Ok(())
 }

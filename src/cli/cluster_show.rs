@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use rehome::algorithm::{Layout, ParameterKind};
 use rehome::cluster::Change;
 use rehome::error::printable;
-use rehome::placement::Layout;
-use rehome::{Cluster, ClusterDiff, Error, Placement};
+use rehome::{Cluster, ClusterDiff, Error};
 
 use super::failure::Failure;
 use super::message;
 
 /// Nodes listed unless all are asked for.
-const SHOWN: usize = 20;
+pub(crate) const SHOWN: usize = 20;
 
 /// Arguments of `rehome cluster show`.
 #[derive(Debug, Args)]
@@ -57,19 +57,19 @@ pub(crate) struct DiffArgs {
 
 /// Runs `rehome cluster show`.
 pub(crate) fn show(args: ShowArgs) -> Result<ExitCode, Failure> {
-    let (cluster, placement) = read(&args.file)?;
-    let text = if args.json { show_json(&cluster, &placement) } else { show_text(&cluster, &placement, args.all) };
+    let cluster = read(&args.file)?;
+    let text = if args.json { show_json(&cluster)? } else { show_text(&cluster, args.all)? };
     message::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Runs `rehome cluster check`.
 pub(crate) fn check(args: CheckArgs) -> Result<ExitCode, Failure> {
-    let (cluster, placement) = read(&args.file)?;
-    if placement.eligible() == 0 {
+    let cluster = read(&args.file)?;
+    let mean = mean_search(&cluster).unwrap_or_default();
+    if eligible(&cluster) == 0 {
         message::warn("no node is up with a weight above 0: every key is unplaced");
-    } else if mean_search(&cluster) > 16.0 {
-        let mean = mean_search(&cluster);
+    } else if mean > 16.0 {
         message::warn(&format!("a lookup takes {mean:.0} probes on average: consider `rehome cluster shrink`"));
     }
     message::print(&format!("{}: {}\n", args.file.display(), summary_text(&cluster)))?;
@@ -92,27 +92,48 @@ pub(crate) fn diff(args: DiffArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(file: &PathBuf) -> Result<(Cluster, Placement), Failure> {
+/// The cluster of a file, which can be compiled.
+fn read(file: &PathBuf) -> Result<Cluster, Failure> {
     let cluster = Cluster::from_path(file)?;
-    let placement = cluster.placement().map_err(|error| error.in_file(file))?;
-    Ok((cluster, placement))
+    cluster.check_placement().map_err(|error| error.in_file(file))?;
+    Ok(cluster)
+}
+
+fn eligible(cluster: &Cluster) -> usize {
+    cluster.nodes().iter().filter(|node| node.is_eligible()).count()
 }
 
 /// One line that says what a cluster is.
 pub(crate) fn summary_text(cluster: &Cluster) -> String {
-    let eligible = cluster.nodes().iter().filter(|node| node.is_eligible()).count();
-    let Layout::Slots { .. } = cluster.algorithm().layout;
-    let (name, nodes, slots) = (cluster.algorithm().name, cluster.nodes().len(), cluster.slots().size());
-    format!("{name}, {nodes} nodes ({eligible} eligible), {slots} slots")
+    let (name, nodes) = (cluster.algorithm().name, cluster.nodes().len());
+    let mut text = format!("{name}, {nodes} nodes ({} eligible)", eligible(cluster));
+    for (parameter, value) in cluster.algorithm().parameters.iter().zip(cluster.parameters()) {
+        let _ = match parameter.kind {
+            ParameterKind::FreeSlots => Ok(()),
+            ParameterKind::Slots if value.0 == "slots" => write!(text, ", {} slots", value.1),
+            _ => write!(text, ", {} {}", value.0.replace('_', " "), value.1),
+        };
+    }
+    text
 }
 
-/// Probes of a lookup, on average: slots over the sum of the eligible weights.
-fn mean_search(cluster: &Cluster) -> f64 {
-    let eligible = cluster.nodes().iter().filter(|node| node.is_eligible());
-    f64::from(cluster.slots().size()) / eligible.map(|node| node.weight()).sum::<f64>()
+/// Probes of a lookup, on average: slots over the sum of the eligible weights. None for other algorithms, and where
+/// nothing is eligible.
+fn mean_search(cluster: &Cluster) -> Option<f64> {
+    let nodes = cluster.nodes().iter().filter(|node| node.is_eligible());
+    let sum = nodes.map(|node| node.weight()).sum::<f64>();
+    let has_queue = matches!(cluster.algorithm().layout, Layout::Slots { .. });
+    (has_queue && sum > 0.0).then(|| f64::from(cluster.slots().size()) / sum)
 }
 
-fn show_text(cluster: &Cluster, placement: &Placement, all: bool) -> String {
+/// The bytes of the placement: told by compiling it where that is cheap.
+fn memory_bytes(cluster: &Cluster) -> Result<u64, Error> {
+    const CHEAP: u64 = 1 << 26;
+    let estimate = cluster.placement_estimate()?;
+    if estimate.building_bytes > CHEAP { Ok(estimate.memory_bytes) } else { Ok(cluster.placement()?.memory_bytes()) }
+}
+
+fn show_text(cluster: &Cluster, all: bool) -> Result<String, Error> {
     let mut text = String::new();
     let mut line = |label: &str, value: String| {
         let _ = writeln!(text, "{label:<18}{value}");
@@ -123,28 +144,41 @@ fn show_text(cluster: &Cluster, placement: &Placement, all: bool) -> String {
         line("keys", key.to_string());
     }
     line("spread", cluster.spread().to_string());
-    line("nodes", format!("{}, {} eligible", cluster.nodes().len(), placement.eligible()));
-    line("slots", cluster.slots().size().to_string());
-    line("next slots", first_of_queue(cluster));
-    if placement.eligible() > 0 {
-        line("mean search", format!("{:.2} probes", mean_search(cluster)));
+    line("nodes", format!("{}, {} eligible", cluster.nodes().len(), eligible(cluster)));
+    for (parameter, (name, value)) in cluster.algorithm().parameters.iter().zip(cluster.parameters()) {
+        match parameter.kind {
+            ParameterKind::FreeSlots if name == "queue" => line("next slots", first_of_queue(cluster)),
+            ParameterKind::FreeSlots => line(name, shortened(&value, cluster.slots().removed().len())),
+            _ => line(&name.replace('_', " "), value),
+        }
     }
-    line("placement", format!("{} bytes", placement.memory_bytes()));
-    let shown = if all { cluster.nodes().len() } else { cluster.nodes().len().min(SHOWN) };
+    if let Some(mean) = mean_search(cluster) {
+        line("mean search", format!("{mean:.2} probes"));
+    }
+    line("placement", format!("{} bytes", memory_bytes(cluster)?));
+    Ok(text + &nodes_text(cluster, if all { usize::MAX } else { SHOWN }, " (--all lists them)"))
+}
+
+/// A table of the first nodes, and how many more there are, with a hint how to see them.
+pub(crate) fn nodes_text(cluster: &Cluster, most: usize, hint: &str) -> String {
+    let mut text = String::new();
+    let shown = cluster.nodes().len().min(most);
     let nodes = &cluster.nodes()[..shown];
     let width = nodes.iter().map(|node| printable(node.name()).chars().count()).max().unwrap_or(0).max(4);
+    let has_slots = cluster.algorithm().layout.is_numbered();
+    let slot_column = |slot: &str| if has_slots { format!("  {slot:>10}") } else { String::new() };
     if shown > 0 {
-        let _ = writeln!(text, "\n{:<width$}  {:>10}  {:>8}  {:<5} zone", "node", "slot", "weight", "up");
+        let _ = writeln!(text, "\n{:<width$}{}  {:>8}  {:<5} zone", "node", slot_column("slot"), "weight", "up");
     }
     for node in nodes {
-        let slot = node.slot().map_or_else(String::new, |slot| slot.to_string());
+        let slot = slot_column(&node.slot().map_or_else(String::new, |slot| slot.to_string()));
         let (name, zone) = (printable(node.name()), printable(node.zone().unwrap_or("")));
         let up = if node.is_up() { "up" } else { "down" };
-        let row = format!("{name:<width$}  {slot:>10}  {:>8}  {up:<5} {zone}", node.weight());
+        let row = format!("{name:<width$}{slot}  {:>8}  {up:<5} {zone}", node.weight());
         let _ = writeln!(text, "{}", row.trim_end());
     }
     if shown < cluster.nodes().len() {
-        let _ = writeln!(text, "and {} more (--all lists them)", cluster.nodes().len() - shown);
+        let _ = writeln!(text, "and {} more{hint}", cluster.nodes().len() - shown);
     }
     text
 }
@@ -155,19 +189,24 @@ fn first_of_queue(cluster: &Cluster) -> String {
     if queue.is_empty() {
         return "none: scale the cluster before adding nodes".to_owned();
     }
-    let text = queue.to_string();
+    shortened(&queue.to_string(), queue.len())
+}
+
+/// A list of slots, as far as a line holds it.
+fn shortened(text: &str, slots: u64) -> String {
     match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}.. ({} in all)", &text[..end], queue.len()),
-        None => text,
+        Some((end, _)) => format!("{}.. ({slots} in all)", &text[..end]),
+        None if text.is_empty() => "none".to_owned(),
+        None => text.to_owned(),
     }
 }
 
-fn show_json(cluster: &Cluster, placement: &Placement) -> String {
+fn show_json(cluster: &Cluster) -> Result<String, Error> {
     let mut value = cluster.to_json();
-    value["eligible"] = placement.eligible().into();
-    value["memory_bytes"] = placement.memory_bytes().into();
-    value["mean_search"] = (placement.eligible() > 0).then(|| mean_search(cluster)).into();
-    format!("{value:#}\n")
+    value["eligible"] = eligible(cluster).into();
+    value["memory_bytes"] = memory_bytes(cluster)?.into();
+    value["mean_search"] = mean_search(cluster).into();
+    Ok(format!("{value:#}\n"))
 }
 
 /// The differences, a line each.

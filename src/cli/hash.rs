@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use rehome::algorithm::KeyRule;
 use rehome::hash::{KeyHash, KeyHasher, ProbeSequence};
 use rehome::io::{BadRows, Blank, LineDecoder, ReadOptions};
-use rehome::placement::KeyRule;
 use rehome::{Cluster, Error, Key, KeyColumn, KeyType, NodeId, Placement, Result};
 
+use super::afford::YesArgs;
 use super::failure::Failure;
 use super::message;
 
@@ -45,6 +46,8 @@ pub(crate) struct HashArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    cost: YesArgs,
 }
 
 /// What is told of a key.
@@ -68,7 +71,8 @@ pub(crate) fn run(args: HashArgs) -> Result<ExitCode, Failure> {
     }
     let key_type = args.key_type.or(of_file).unwrap_or(KeyType::Text);
     let word = word_of(&args.key, key_type, &hasher)?;
-    let placement = cluster.as_ref().map(Cluster::placement).transpose()?;
+    let placement = cluster.as_ref().zip(args.cluster.as_deref());
+    let placement = placement.map(|(cluster, file)| args.cost.placement(cluster, file)).transpose()?;
     let told = Told {
         word,
         is_digest: cluster.as_ref().is_none_or(|cluster| cluster.algorithm().keys == KeyRule::Digest),

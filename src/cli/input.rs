@@ -4,11 +4,11 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use rehome::algorithm::KeyRule;
 use rehome::hash::{KeyHash, RAW32_RANGE};
 use rehome::io::{
     BadRows, Blank, InputFormat, KeyChunk, KeyReader, Position, ReadOptions, Source, detect, find_inputs, open_at,
 };
-use rehome::placement::KeyRule;
 use rehome::plan::Manifest;
 use rehome::{Cluster, Error, KeyType, Result};
 

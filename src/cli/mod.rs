@@ -1,5 +1,6 @@
 //! The command line: one file per verb. Flags become plain data, data becomes objects, errors become exit codes.
 
+mod afford;
 mod cluster_edit;
 mod cluster_new;
 mod cluster_show;
@@ -12,6 +13,7 @@ mod locate;
 mod message;
 mod output;
 mod pages;
+mod parameter_args;
 mod plan;
 mod progress;
 mod run;
@@ -82,14 +84,16 @@ enum ClusterVerb {
     Show(cluster_show::ShowArgs),
     /// Add nodes
     Add(cluster_edit::AddArgs),
-    /// Remove nodes for good: their slots go to the end of the queue
+    /// Remove nodes for good
     Remove(cluster_edit::NamesArgs),
     /// Mark nodes as up
     Up(cluster_edit::NamesArgs),
-    /// Mark nodes as down: they keep their slots and get no keys
+    /// Mark nodes as down: they keep their places and get no keys
     Down(cluster_edit::NamesArgs),
     /// Set weights
     Weight(cluster_edit::WeightArgs),
+    /// Write the same nodes under another algorithm, or with other parameters
+    Convert(cluster_edit::ConvertArgs),
     /// Double the slots (moves half of all keys)
     Scale(cluster_edit::FileArgs),
     /// Halve the slots (moves about half of all keys)
@@ -131,6 +135,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Cluster(ClusterVerb::Up(args)) => cluster_edit::set_up(args, true),
         Verb::Cluster(ClusterVerb::Down(args)) => cluster_edit::set_up(args, false),
         Verb::Cluster(ClusterVerb::Weight(args)) => cluster_edit::weight(args),
+        Verb::Cluster(ClusterVerb::Convert(args)) => cluster_edit::convert(args),
         Verb::Cluster(ClusterVerb::Scale(args)) => cluster_edit::scale(args),
         Verb::Cluster(ClusterVerb::Shrink(args)) => cluster_edit::shrink(args),
         Verb::Locate(args) => locate::run(args),

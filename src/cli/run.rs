@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use clap::Args;
 use rehome::Engine;
 
+use super::afford::YesArgs;
 use super::failure::Failure;
 
 /// Options of a run over keys.
@@ -23,6 +24,8 @@ pub(crate) struct RunArgs {
     /// Say nothing but errors and results
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub cost: YesArgs,
 }
 
 impl RunArgs {

@@ -60,10 +60,8 @@ impl ClusterDiff {
             ("key", or_none(from.key), or_none(to.key)),
             ("spread", from.spread.to_string(), to.spread.to_string()),
             ("weighted", from.weighted.to_string(), to.weighted.to_string()),
-            ("slots", from.slots.size.to_string(), to.slots.size.to_string()),
-            ("queue", from.slots.queue.to_string(), to.slots.queue.to_string()),
         ];
-        diff.options = changes(pairs);
+        diff.options = changes(pairs.into_iter().chain(parameters(from, to)));
         for node in &from.nodes {
             match to.position(node.name()) {
                 None => diff.removed.push(NodePlace::of(node)),
@@ -102,8 +100,20 @@ fn changed_fields(from: &Node, to: &Node) -> Vec<Change> {
     changes(pairs)
 }
 
+/// The parameters of both; "none" where one side has no such parameter.
+fn parameters(from: &Cluster, to: &Cluster) -> Vec<(&'static str, String, String)> {
+    let before: Vec<_> = from.parameters().collect();
+    let after: Vec<_> = to.parameters().collect();
+    let value = |side: &[(&str, String)], name| {
+        side.iter().find(|(other, _)| *other == name).map_or_else(|| "none".to_owned(), |(_, value)| value.clone())
+    };
+    let only_after = after.iter().filter(|(name, _)| before.iter().all(|(other, _)| other != name));
+    let names: Vec<_> = before.iter().chain(only_after).map(|(name, _)| *name).collect();
+    names.into_iter().map(|name| (name, value(&before, name), value(&after, name))).collect()
+}
+
 /// The pairs that differ.
-fn changes<const N: usize>(pairs: [(&'static str, String, String); N]) -> Vec<Change> {
+fn changes(pairs: impl IntoIterator<Item = (&'static str, String, String)>) -> Vec<Change> {
     let differ = pairs.into_iter().filter(|(_, from, to)| from != to);
     differ.map(|(name, from, to)| Change { name, from, to }).collect()
 }

@@ -3,11 +3,17 @@
 //! A [`Cluster`] is always consistent: every constructor, file reader and edit checks the whole description. To look
 //! keys up, compile it with [`Cluster::placement`].
 
+mod builder;
 mod comments;
+mod convert;
 mod diff;
 mod edit;
 mod file;
+mod file_form;
 mod node;
+mod numbering;
+mod parameters;
+mod removals;
 #[cfg(feature = "io")]
 mod save;
 mod slots;
@@ -17,17 +23,20 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+pub use builder::ClusterBuilder;
 pub use diff::{Change, ClusterDiff, NodeChange, NodePlace};
 pub use edit::Moved;
 pub use node::Node;
+pub use removals::Removals;
 #[cfg(feature = "io")]
 pub use save::Saved;
 pub use slots::{SlotQueue, Slots};
 
+use crate::algorithm::{Algorithm, KeyRule, Layout, Parameter, ParameterKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hash::{KeyHash, KeyHasher, node_hash};
 use crate::keys::KeyType;
-use crate::placement::{Algorithm, KeyRule, Layout};
+use parameters::Parameters;
 
 /// The version of the cluster file that this program writes, and the newest it reads.
 pub const FILE_VERSION: u64 = 1;
@@ -54,6 +63,7 @@ pub struct Cluster {
     nodes: Vec<Node>,
     /// Position in `nodes` by the hash of the name: names and hashes are unique.
     by_hash: HashMap<u64, u32>,
+    parameters: Parameters,
     slots: Slots,
     storage: Storage,
     /// The TOML text it was read from, whose comments an edit keeps.
@@ -110,141 +120,7 @@ pub enum Storage {
     Parquet,
 }
 
-/// Describes a new [`Cluster`] piece by piece.
-#[derive(Clone, Debug)]
-pub struct ClusterBuilder {
-    algorithm: &'static Algorithm,
-    hash: KeyHash,
-    seed: u64,
-    key: Option<KeyType>,
-    spread: Spread,
-    weighted: bool,
-    nodes: Vec<Node>,
-    slots: Option<u64>,
-    queue: Option<SlotQueue>,
-    storage: Storage,
-}
-
-impl ClusterBuilder {
-    /// The algorithm.
-    pub fn algorithm(&self) -> &'static Algorithm {
-        self.algorithm
-    }
-
-    /// The key hash (default: `default`).
-    #[must_use]
-    pub fn hash(mut self, hash: KeyHash) -> Self {
-        self.hash = hash;
-        self
-    }
-
-    /// The seed of the key hash (default 0). Nested clusters need different seeds.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// The type that keys have; without one a key file or an option says it.
-    #[must_use]
-    pub fn key(mut self, key: KeyType) -> Self {
-        self.key = Some(key);
-        self
-    }
-
-    /// How replicas are chosen (default: the first of the list).
-    #[must_use]
-    pub fn spread(mut self, spread: Spread) -> Self {
-        self.spread = spread;
-        self
-    }
-
-    /// Where the cluster file keeps its nodes (default: inside).
-    #[must_use]
-    pub fn storage(mut self, storage: Storage) -> Self {
-        self.storage = storage;
-        self
-    }
-
-    /// The number of slots. Default: the next power of two at or above the number of nodes, times 2.
-    #[must_use]
-    pub fn slots(mut self, slots: u64) -> Self {
-        self.slots = Some(slots);
-        self
-    }
-
-    /// Appends nodes. Those without a slot take the head of the queue, in order.
-    #[must_use]
-    pub fn nodes(mut self, nodes: impl IntoIterator<Item = Node>) -> Self {
-        self.nodes.extend(nodes);
-        self
-    }
-
-    /// The cluster, checked.
-    ///
-    /// # Complexity
-    /// O(n log n) for n nodes.
-    ///
-    /// # Errors
-    /// Whatever makes the description inconsistent: names, slots, weights, hash and seed that do not fit.
-    pub fn build(self) -> Result<Cluster> {
-        let default = (self.nodes.len().max(1) as u64).next_power_of_two() * 2;
-        let size = slots::check_size(self.algorithm.layout, self.slots.unwrap_or(default))?;
-        let mut cluster = Cluster {
-            weighted: self.weighted || self.nodes.iter().any(|node| node.weight != 1.0),
-            algorithm: self.algorithm,
-            hash: self.hash,
-            seed: self.seed,
-            key: self.key,
-            spread: self.spread,
-            nodes: self.nodes,
-            by_hash: HashMap::new(),
-            slots: Slots { size, queue: SlotQueue::default() },
-            storage: self.storage,
-            original: None,
-        };
-        cluster.check_options()?;
-        cluster.index_names()?;
-        let taken = cluster.check_slots()?;
-        cluster.slots.queue = match self.queue {
-            Some(queue) => {
-                queue.check(size, &taken)?;
-                queue
-            }
-            None => SlotQueue::fresh(size, taken.into_iter()),
-        };
-        for node in cluster.nodes.iter_mut().filter(|node| node.slot.is_none()) {
-            node.slot = Some(cluster.slots.queue.pop().ok_or_else(|| {
-                Error::invalid(
-                    format!("{size} slots do not hold all nodes: none is left for {:?}", node.name),
-                    "use more slots",
-                )
-            })?);
-        }
-        Ok(cluster)
-    }
-}
-
 impl Cluster {
-    /// Starts the description of a cluster.
-    ///
-    /// # Errors
-    /// If there is no such algorithm.
-    pub fn builder(algorithm: &str) -> Result<ClusterBuilder> {
-        Ok(ClusterBuilder {
-            algorithm: Algorithm::named(algorithm)?,
-            hash: KeyHash::Default,
-            seed: 0,
-            key: None,
-            spread: Spread::Node,
-            weighted: false,
-            nodes: Vec::new(),
-            slots: None,
-            queue: None,
-            storage: Storage::Inside,
-        })
-    }
-
     /// The algorithm, with all that is known of it.
     pub fn algorithm(&self) -> &'static Algorithm {
         self.algorithm
@@ -280,9 +156,36 @@ impl Cluster {
         &self.nodes
     }
 
-    /// The slots and their queue.
+    /// The slots and their queue; none where nodes are placed by their names.
     pub fn slots(&self) -> &Slots {
         &self.slots
+    }
+
+    /// The algorithm's parameters with their values, as a cluster file writes them.
+    pub fn parameters(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+        self.algorithm.parameters.iter().map(|parameter| (parameter.name, self.shown(parameter)))
+    }
+
+    /// The value of a parameter that is a number other than the slots; 0 if the algorithm has none of this name.
+    pub fn number(&self, parameter: &str) -> u32 {
+        self.parameters.number(parameter).unwrap_or_default()
+    }
+
+    /// The value of a parameter that is a word; empty if the algorithm has none of this name.
+    pub fn word(&self, parameter: &str) -> &'static str {
+        self.parameters.word(parameter).unwrap_or_default()
+    }
+
+    fn shown(&self, parameter: &Parameter) -> String {
+        match parameter.kind {
+            ParameterKind::Slots => self.slots.size.to_string(),
+            ParameterKind::FreeSlots => match self.algorithm.layout {
+                Layout::Removals { .. } => self.slots.removed.to_string(),
+                _ => self.slots.queue.to_string(),
+            },
+            ParameterKind::Number { .. } => self.number(parameter.name).to_string(),
+            ParameterKind::Word(_) => self.word(parameter.name).to_owned(),
+        }
     }
 
     /// Where the cluster file keeps its nodes.
@@ -345,28 +248,5 @@ impl Cluster {
             }
         }
         Ok(())
-    }
-
-    /// Checks the slots that nodes name, and returns them in ascending order.
-    fn check_slots(&self) -> Result<Vec<u32>> {
-        let Layout::Slots { .. } = self.algorithm.layout;
-        let mut taken: Vec<(u32, usize)> = Vec::with_capacity(self.nodes.len());
-        for (position, node) in self.nodes.iter().enumerate() {
-            let Some(slot) = node.slot else { continue };
-            if slot >= self.slots.size {
-                let (slot, slots) = (u64::from(slot), u64::from(self.slots.size));
-                return Err(ErrorKind::SlotOutside { name: node.name.to_string(), slot, slots }.into());
-            }
-            taken.push((slot, position));
-        }
-        taken.sort_unstable();
-        for pair in taken.windows(2) {
-            if pair[0].0 == pair[1].0 {
-                let name = |position: usize| self.nodes[position].name.to_string();
-                let (first, second) = (name(pair[0].1), name(pair[1].1));
-                return Err(ErrorKind::SlotTaken { slot: u64::from(pair[0].0), first, second }.into());
-            }
-        }
-        Ok(taken.into_iter().map(|(slot, _)| slot).collect())
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::algorithm::{Algorithm, Weights, names_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::placement::{Algorithm, Weights};
 
 /// A node: a name, and what the user says about it.
 ///
@@ -21,6 +21,9 @@ pub struct Node {
     pub(super) up: bool,
     pub(super) slot: Option<u32>,
 }
+
+/// The largest weight: its quantum still fits 32 bits.
+const MOST_WEIGHT: f64 = 65_535.0;
 
 impl Node {
     /// A node that is up, with weight 1, in a zone of its own, and in no slot yet.
@@ -104,16 +107,23 @@ impl Node {
             return Err(Error::invalid(what, "leave the zone out, and the node is a zone of its own"));
         }
         let weight = self.weight;
+        let name = algorithm.name;
         let reason = if weight.is_nan() || weight.is_infinite() {
-            "a weight is a finite number"
+            "a weight is a finite number".to_owned()
         } else if weight < 0.0 {
-            "a weight is 0 (drained) or more"
-        } else if algorithm.weights == Weights::UpToOne && weight > 1.0 {
-            "this algorithm takes weights of 0 (drained) to 1: divide all weights by the largest"
-        } else if algorithm.weights == Weights::One && weight != 1.0 {
-            "this algorithm takes no weights, only 1: use `down` to drain a node, or an algorithm with weights (dx)"
+            "a weight is 0 (drained) or more".to_owned()
         } else {
-            return Ok(());
+            match algorithm.weights {
+                Weights::One if weight != 1.0 => {
+                    let with_weights = names_of(|other| other.weights != Weights::One);
+                    format!("{name} takes no weights, only 1: use `down` to take a node out, or one of {with_weights}")
+                }
+                Weights::UpToOne if weight > 1.0 => {
+                    format!("{name} takes weights of 0 (drained) to 1: divide all weights by the largest")
+                }
+                Weights::Any if weight > MOST_WEIGHT => format!("{name} takes weights of 0 (drained) to {MOST_WEIGHT}"),
+                _ => return Ok(()),
+            }
         };
         Err(ErrorKind::Weight { name: self.name.to_string(), weight, reason }.into())
     }

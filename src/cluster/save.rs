@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::file::{Syntax, described_node};
-use super::{Cluster, Node, Storage};
+use super::file::Syntax;
+use super::file_form::described_node;
+use super::{Cluster, ClusterBuilder, Node, Storage};
 use crate::error::{Error, Result};
 use crate::io::{AtomicFile, NodeRow, TableFormat, read_node_table, write_node_table};
 
@@ -42,11 +43,9 @@ impl Cluster {
         Ok(Saved { node_table })
     }
 
-    /// Reads a node table (CSV or Parquet): columns name, slot, and where wanted weight, zone, up.
-    ///
-    /// # Errors
-    /// A table that cannot be read, or a row that cannot be a node; the message names the row.
-    pub fn read_node_table(path: &Path) -> Result<(Storage, Vec<Node>)> {
+    /// Reads a node table (CSV or Parquet): columns name, slot (on algorithms with slots), and where wanted weight, zone,
+    /// up.
+    pub(super) fn read_node_table(path: &Path) -> Result<(Storage, Vec<Node>)> {
         // A name that is neither is refused by the reader.
         let storage = match TableFormat::of_path(path) {
             Some(TableFormat::Parquet) => Storage::Parquet,
@@ -77,6 +76,18 @@ impl Cluster {
             file.commit()?;
         }
         Ok(path)
+    }
+}
+
+impl ClusterBuilder {
+    /// Appends the nodes of a table (CSV or Parquet) with the columns name, slot (on algorithms with slots, where it must
+    /// be said) and, where wanted, weight, zone and up. The cluster will be [saved](Cluster::save) with such a table.
+    ///
+    /// # Errors
+    /// A table that cannot be read, or a row that cannot be a node; the message names the row.
+    pub fn node_table(self, path: &Path) -> Result<Self> {
+        let (storage, nodes) = Cluster::read_node_table(path)?;
+        Ok(self.storage(storage).described_nodes(nodes))
     }
 }
 

@@ -3,16 +3,20 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::placement::Layout;
+use super::removals::Removals;
+use crate::algorithm::{Algorithm, Layout, names_of};
+use crate::error::{Error, Result};
 
-/// The slots of a cluster: their number, and the queue of the inactive ones (first in, first out).
+/// The slots of a cluster: their number, and the free ones in the order that decides about the next nodes. Algorithms
+/// that place on names have none.
 ///
-/// Source: `spec/placement.md`, "Slots and the queue"; DxHash's NSArray and IQueue (arXiv 2107.07930, section IV).
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Source: `spec/placement.md`, "Slots and the queue" and "Tables and stateful baselines"; DxHash's NSArray and IQueue
+/// (arXiv 2107.07930, section IV), AnchorHash's removals (arXiv 1812.09674).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slots {
     pub(super) size: u32,
     pub(super) queue: SlotQueue,
+    pub(super) removed: Removals,
 }
 
 impl Slots {
@@ -21,9 +25,14 @@ impl Slots {
         self.size
     }
 
-    /// The inactive slots in the order in which new nodes will take them.
+    /// For DxHash, the inactive slots in the order in which new nodes will take them (first in, first out).
     pub fn queue(&self) -> &SlotQueue {
         &self.queue
+    }
+
+    /// For AnchorHash, the slots that are not in use in the order in which they were removed; the last comes back first.
+    pub fn removed(&self) -> &Removals {
+        &self.removed
     }
 }
 
@@ -166,16 +175,32 @@ fn queue_error(what: &str) -> Error {
 
 /// Fails unless an algorithm of this layout can have `size` slots.
 pub(super) fn check_size(layout: Layout, size: u64) -> Result<u32> {
-    let Layout::Slots { most, power_of_two } = layout;
+    let (most, power_of_two) = match layout {
+        Layout::Slots { most, power_of_two } => (most, power_of_two),
+        Layout::Removals { most } => (most, false),
+        Layout::Dense | Layout::Names => (u32::MAX, false),
+    };
     let reason = if size == 0 {
         "there must be at least one".to_owned()
-    } else if size > most {
-        format!("the most is {most}")
-    } else if power_of_two && !size.is_power_of_two() {
-        format!("the number must be a power of two, such as {}", size.next_power_of_two().min(most))
+    } else if power_of_two && !size.is_power_of_two() && size < u64::from(most) {
+        format!("the number must be a power of two, such as {}", size.next_power_of_two().min(u64::from(most)))
     } else {
-        return u32::try_from(size)
-            .map_err(|_| ErrorKind::Mismatch { what: "slots", expected: most, found: size }.into());
+        match u32::try_from(size) {
+            Ok(size) if size <= most => return Ok(size),
+            _ => format!("the most is {most}"),
+        }
     };
     Err(Error::invalid(format!("{size} slots cannot be"), reason))
+}
+
+/// Fails unless the algorithm has slots that can be doubled and halved.
+pub(super) fn need_scaling(algorithm: &Algorithm) -> Result<()> {
+    let scales = |algorithm: &Algorithm| matches!(algorithm.layout, Layout::Slots { .. });
+    if scales(algorithm) {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        format!("{} has no slots that can be doubled or halved", algorithm.name),
+        format!("only {} have", names_of(scales)),
+    ))
 }

@@ -1,7 +1,8 @@
 //! Placements: clusters compiled for lookup, one folder per algorithm.
 //!
 //! An algorithm is a folder with its type and docs (`mod.rs`), the literal function (`scalar.rs`: the truth that every
-//! faster form must equal) and one line in the [registry](algorithms). What it compiles to implements [`Locate`].
+//! faster form must equal), its facts in [`algorithm`](crate::algorithm) and one line in `registry.rs`. What it compiles
+//! to implements [`Locate`].
 
 pub mod anchor;
 pub mod dx;
@@ -27,11 +28,10 @@ use std::sync::Arc;
 pub use estimate::Estimate;
 pub use hashed_node::HashedNode;
 pub use node_id::NodeId;
-pub use registry::{Algorithm, KeyRule, Layout, Parameter, Removal, Weights, algorithms};
 
-use crate::cluster::{Cluster, Spread};
+use crate::cluster::{Cluster, Node, Spread};
 use crate::error::Result;
-use crate::hash::{KeyHasher, fmix64};
+use crate::hash::{KeyHasher, fmix64, node_hash};
 use crate::keys::Key;
 use replicas::Zones;
 
@@ -102,15 +102,14 @@ impl Cluster {
     /// Compiles the cluster for lookup.
     ///
     /// # Complexity
-    /// O(nodes + slots).
+    /// As [`placement_estimate`](Self::placement_estimate) tells beforehand.
     ///
     /// # Errors
-    /// A cluster whose eligible slots are so few that searches would be too long ([`ErrorKind::TooSparse`]). A cluster
-    /// without any eligible node compiles, and gives every key [`NodeId::NONE`].
-    ///
-    /// [`ErrorKind::TooSparse`]: crate::ErrorKind::TooSparse
+    /// Those of [`check_placement`](Self::check_placement), and memory that cannot be had. A cluster without any eligible
+    /// node compiles, and gives every key [`NodeId::NONE`].
     pub fn placement(&self) -> Result<Placement> {
-        let lookup = (self.algorithm().compile)(self)?;
+        self.check_placement()?;
+        let lookup = (registry::room(self.algorithm())?.compile)(self)?;
         let zones = (self.spread() == Spread::Zone).then(|| Zones::of(self));
         let shared = Shared {
             hasher: self.hasher()?,
@@ -120,6 +119,41 @@ impl Cluster {
             cluster: self.clone(),
         };
         Ok(Placement { shared: Arc::new(shared) })
+    }
+
+    /// Whether the cluster can be compiled, without building anything.
+    ///
+    /// # Complexity
+    /// O(nodes), and O(nodes log size) for tables.
+    ///
+    /// # Errors
+    /// Eligible slots so few that searches would be too long ([`ErrorKind::TooSparse`]); a table too small for its nodes.
+    ///
+    /// [`ErrorKind::TooSparse`]: crate::ErrorKind::TooSparse
+    pub fn check_placement(&self) -> Result<()> {
+        (registry::room(self.algorithm())?.check)(self)
+    }
+
+    /// What compiling the cluster and looking keys up will cost, without building anything.
+    ///
+    /// # Complexity
+    /// O(nodes).
+    ///
+    /// # Errors
+    /// None for a cluster that was built or read.
+    pub fn placement_estimate(&self) -> Result<Estimate> {
+        Ok((registry::room(self.algorithm())?.estimate)(self))
+    }
+
+    /// The nodes as algorithms see them that place on names. `tokens` tells how many a node has.
+    fn hashed_nodes(&self, tokens: impl Fn(&Node) -> u32) -> Vec<HashedNode> {
+        let hashed = |node: &Node| HashedNode {
+            hash: node_hash(node.name()),
+            quantum: node.quantum(),
+            tokens: tokens(node),
+            up: node.is_up(),
+        };
+        self.nodes().iter().map(hashed).collect()
     }
 }
 

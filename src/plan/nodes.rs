@@ -2,7 +2,7 @@
 
 use crate::cluster::{Cluster, Node};
 use crate::error::{Error, Result};
-use crate::placement::{Layout, NodeId};
+use crate::placement::NodeId;
 
 /// The nodes of two clusters under one numbering: those of the first in their order, then those that only the second
 /// has. The number after the last stands for "unplaced".
@@ -119,8 +119,8 @@ impl MatchedNodes {
     }
 
     fn changed_slot(&self, before: &Node, after: &Node) -> bool {
-        let slotted = |cluster: &Cluster| matches!(cluster.algorithm().layout, Layout::Slots { .. });
-        slotted(&self.from) && slotted(&self.to) && before.slot() != after.slot()
+        // Slots of different algorithms have nothing to do with each other.
+        self.from.algorithm() == self.to.algorithm() && before.slot() != after.slot()
     }
 }
 

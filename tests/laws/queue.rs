@@ -70,7 +70,7 @@ fn check(algorithm: &str, size: u32, most: u64, edits: &[Edit]) {
             Edit::Add => {
                 model.made += 1;
                 let name = format!("n{}", model.made);
-                assert_eq!(cluster.add(Node::new(name.as_str())).ok(), model.place(&name));
+                assert_eq!(cluster.add(Node::new(name.as_str())).ok().flatten(), model.place(&name));
             }
             Edit::Remove(which) => {
                 // Some of the nodes there are, each once, in any order.

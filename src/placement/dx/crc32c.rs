@@ -8,11 +8,11 @@
 
 use std::ops::ControlFlow;
 
-use super::DX_CRC32C;
 use super::slot_map::SlotMap;
 use crate::cluster::Cluster;
 use crate::error::Result;
 use crate::hash::halves;
+use crate::placement::registry::without_list;
 use crate::placement::{Locate, NodeId};
 
 /// A cluster compiled for the authors' variant.
@@ -39,7 +39,7 @@ impl Locate for DxCrc32c {
     }
 
     fn prefer(&self, _word: u64, _visit: &mut dyn FnMut(NodeId) -> ControlFlow<()>) -> Result<()> {
-        DX_CRC32C.need_list()
+        without_list("dx-crc32c")
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -24,50 +24,47 @@ use std::ops::ControlFlow;
 pub use crc32c::DxCrc32c;
 pub use slot_map::SlotMap;
 
-use super::{Algorithm, KeyRule, Layout, Locate, NodeId, Parameter, Removal, Weights};
+use super::{Estimate, Locate, NodeId};
 use crate::cluster::Cluster;
 use crate::error::{ErrorKind, Result};
 use block::Digests;
 use scalar::{Accept, Thresholds, search};
 
-const SLOTS: Parameter = Parameter {
-    name: "slots",
-    default: "the next power of two at or above the number of nodes, times 2",
-    meaning: "places for nodes; a lookup takes slots / nodes probes on average, and doubling them moves half of all keys",
-};
+/// Fails if searches would take too long.
+pub(super) fn check(cluster: &Cluster) -> Result<()> {
+    let (slots, sum) = (u64::from(cluster.slots().size()), eligible_quanta(cluster));
+    if sum > 0 && sum * SLOTS_PER_QUANTUM < slots {
+        let sum = sum as f64 / 65_536.0;
+        return Err(ErrorKind::TooSparse { sum, slots, mean: slots as f64 / sum }.into());
+    }
+    Ok(())
+}
 
-const QUEUE: Parameter = Parameter {
-    name: "queue",
-    default: "the inactive slots, ascending",
-    meaning: "the order in which new nodes take inactive slots",
-};
+/// What a cluster of either variant will cost.
+pub(super) fn estimate(cluster: &Cluster) -> Estimate {
+    let (slots, nodes) = (u64::from(cluster.slots().size()), cluster.nodes().len() as u64);
+    let weighted = cluster.nodes().iter().any(|node| node.is_eligible() && node.quantum() < 65_536);
+    let memory_bytes = slots * 3 / 16 + 4 * nodes + if weighted { slots * 17 / 8 } else { 0 };
+    let sum = eligible_quanta(cluster) as f64 / 65_536.0;
+    let steps = if sum > 0.0 { slots as f64 / sum } else { 0.0 };
+    Estimate { memory_bytes, building_bytes: memory_bytes + 8 * nodes, steps }
+}
 
-/// The registry line of `dx`.
-pub(super) static DX: Algorithm = Algorithm {
-    name: "dx",
-    summary: "pseudo-random probes into a bit array of slots: any node joins or leaves with the least moves, weights up to 1",
-    parameters: &[SLOTS, QUEUE],
-    weights: Weights::UpToOne,
-    list: true,
-    removal: Removal::Any,
-    keys: KeyRule::Digest,
-    layout: Layout::Slots { most: 1 << 31, power_of_two: true },
-    compile: |cluster| Ok(Box::new(Dx::compile(cluster)?)),
-};
+fn eligible_quanta(cluster: &Cluster) -> u64 {
+    cluster.nodes().iter().filter(|node| node.is_eligible()).map(|node| u64::from(node.quantum())).sum()
+}
 
-/// The registry line of `dx-crc32c`.
-pub(super) static DX_CRC32C: Algorithm = Algorithm {
-    name: "dx-crc32c",
-    summary: "the DxHash authors' own CRC-32C chain over 32-bit keys, bit for bit; loads slots unevenly for strided keys, \
-              so take it only to match a system that uses it",
-    parameters: &[SLOTS, QUEUE],
-    weights: Weights::One,
-    list: false,
-    removal: Removal::Any,
-    keys: KeyRule::Raw32,
-    layout: Layout::Slots { most: (1 << 30) - 1, power_of_two: false },
-    compile: |cluster| Ok(Box::new(DxCrc32c::compile(cluster))),
-};
+/// Compiles a cluster for `dx`.
+#[expect(clippy::unnecessary_wraps, reason = "the type of all rooms")]
+pub(super) fn compile(cluster: &Cluster) -> Result<Box<dyn Locate>> {
+    Ok(Box::new(Dx::compile(cluster)))
+}
+
+/// Compiles a cluster for `dx-crc32c`.
+#[expect(clippy::unnecessary_wraps, reason = "the type of all rooms")]
+pub(super) fn compile_crc32c(cluster: &Cluster) -> Result<Box<dyn Locate>> {
+    Ok(Box::new(DxCrc32c::compile(cluster)))
+}
 
 /// A cluster compiled for DxHash.
 #[derive(Debug)]
@@ -82,20 +79,16 @@ pub struct Dx {
 const SLOTS_PER_QUANTUM: u64 = (1 << 20) / 65_536;
 
 impl Dx {
-    fn compile(cluster: &Cluster) -> Result<Self> {
+    fn compile(cluster: &Cluster) -> Self {
         let slots = u64::from(cluster.slots().size());
         let eligible = cluster.nodes().iter().filter(|node| node.is_eligible());
-        let sum: u64 = eligible.clone().map(|node| u64::from(node.quantum())).sum();
-        if sum > 0 && sum * SLOTS_PER_QUANTUM < slots {
-            let sum = sum as f64 / 65_536.0;
-            return Err(ErrorKind::TooSparse { sum, slots, mean: slots as f64 / sum }.into());
-        }
+        let mean_search = slots as f64 * 65_536.0 / eligible_quanta(cluster) as f64;
         let weighted = eligible.clone().any(|node| node.quantum() < 65_536);
         let thresholds = weighted.then(|| {
             let quanta = eligible.filter_map(|node| Some((node.slot()?, node.quantum())));
             Thresholds::new(cluster.slots().size(), quanta)
         });
-        Ok(Self { map: SlotMap::of(cluster), thresholds, mean_search: slots as f64 * 65_536.0 / sum as f64 })
+        Self { map: SlotMap::of(cluster), thresholds, mean_search }
     }
 
     /// Chooses the form of the batch loop by how many slots there are and how many are up.

@@ -1,0 +1,61 @@
+//! Placements that cost more than one asks for by mistake: the cost is told first, and large ones want `--yes`.
+
+use std::path::Path;
+
+use clap::Args;
+use indicatif::BinaryBytes;
+use rehome::{Cluster, Placement};
+
+use super::failure::Failure;
+use super::message;
+
+/// Memory that is told before it is taken.
+const TOLD_BYTES: u64 = 1 << 28;
+/// Memory that is only taken with `--yes`.
+const ASKED_BYTES: u64 = 4 << 30;
+/// Steps of a lookup that are only taken with `--yes`.
+const ASKED_STEPS: f64 = 1_048_576.0;
+
+/// The option that agrees to a large cost.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct YesArgs {
+    /// Go on where a placement takes more than 4 GiB of memory or a lookup more than a million steps
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+impl YesArgs {
+    /// Fails if the cluster's placement costs a lot and nobody agreed to that. Allocates nothing.
+    pub(crate) fn check(self, cluster: &Cluster) -> Result<(), Failure> {
+        cluster.check_placement()?;
+        let estimate = cluster.placement_estimate()?;
+        let cost = format!(
+            "{} over {} nodes takes about {} of memory ({} while it is built) and {} per lookup",
+            cluster.algorithm().name,
+            cluster.nodes().len(),
+            BinaryBytes(estimate.memory_bytes),
+            BinaryBytes(estimate.building_bytes),
+            steps_text(estimate.steps),
+        );
+        if !self.yes && (estimate.building_bytes > ASKED_BYTES || estimate.steps > ASKED_STEPS) {
+            return Err(rehome::Error::invalid(cost, "pass --yes if that is what you want").into());
+        }
+        if estimate.building_bytes > TOLD_BYTES {
+            message::note(&cost);
+        }
+        Ok(())
+    }
+
+    /// The placement of the cluster of this file, unless it costs a lot and nobody agreed to that.
+    pub(crate) fn placement(self, cluster: &Cluster, file: &Path) -> Result<Placement, Failure> {
+        let compiled = self.check(cluster).and_then(|()| Ok(cluster.placement()?));
+        compiled.map_err(|failure| match failure {
+            Failure::Error(error) => error.in_file(file).into(),
+            usage @ Failure::Usage(_) => usage,
+        })
+    }
+}
+
+fn steps_text(steps: f64) -> String {
+    if steps < 1.5 { "a step".to_owned() } else { format!("{steps:.0} steps") }
+}
