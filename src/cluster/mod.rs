@@ -8,6 +8,7 @@ mod diff;
 mod edit;
 mod file;
 mod node;
+mod removals;
 #[cfg(feature = "io")]
 mod save;
 mod slots;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 pub use diff::{Change, ClusterDiff, NodeChange, NodePlace};
 pub use edit::Moved;
 pub use node::Node;
+pub use removals::Removals;
 #[cfg(feature = "io")]
 pub use save::Saved;
 pub use slots::{SlotQueue, Slots};
