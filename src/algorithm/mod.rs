@@ -8,6 +8,7 @@ use std::fmt;
 
 use crate::error::{Error, ErrorKind, Result};
 
+pub(crate) use defaults::{is_prime, prime_from};
 pub use table::algorithms;
 
 /// What is known of an algorithm without compiling anything.

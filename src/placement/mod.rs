@@ -5,6 +5,7 @@
 //! to implements [`Locate`].
 
 pub mod anchor;
+mod compile;
 pub mod dx;
 mod estimate;
 mod hashed_node;
@@ -29,9 +30,9 @@ pub use estimate::Estimate;
 pub use hashed_node::HashedNode;
 pub use node_id::NodeId;
 
-use crate::cluster::{Cluster, Node, Spread};
+use crate::cluster::{Cluster, Spread};
 use crate::error::Result;
-use crate::hash::{KeyHasher, fmix64, node_hash};
+use crate::hash::{KeyHasher, fmix64};
 use crate::keys::Key;
 use replicas::Zones;
 
@@ -143,17 +144,6 @@ impl Cluster {
     /// None for a cluster that was built or read.
     pub fn placement_estimate(&self) -> Result<Estimate> {
         Ok((registry::room(self.algorithm())?.estimate)(self))
-    }
-
-    /// The nodes as algorithms see them that place on names. `tokens` tells how many a node has.
-    fn hashed_nodes(&self, tokens: impl Fn(&Node) -> u32) -> Vec<HashedNode> {
-        let hashed = |node: &Node| HashedNode {
-            hash: node_hash(node.name()),
-            quantum: node.quantum(),
-            tokens: tokens(node),
-            up: node.is_up(),
-        };
-        self.nodes().iter().map(hashed).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What each algorithm does with a cluster: one line per room, in the order of [`algorithms`](crate::algorithm::algorithms).
 
-use super::{Estimate, Locate, anchor, dx, jump, lrh, maglev, modulo, multi_probe, rendezvous, ring, sach};
+use super::{Estimate, Locate, compile, dx};
 use crate::algorithm::Algorithm;
 use crate::cluster::Cluster;
 use crate::error::{Error, Result};
@@ -20,15 +20,15 @@ pub(super) struct Room {
 static ROOMS: [Room; 11] = [
     Room { name: "dx", check: dx::check, estimate: dx::estimate, compile: dx::compile },
     Room { name: "dx-crc32c", check: fine, estimate: dx::estimate, compile: dx::compile_crc32c },
-    Room { name: "lrh", check: fine, estimate: lrh::estimate, compile: lrh::compile },
-    Room { name: "multi-probe", check: fine, estimate: multi_probe::estimate, compile: multi_probe::compile },
-    Room { name: "ring", check: fine, estimate: ring::estimate, compile: ring::compile },
-    Room { name: "rendezvous", check: fine, estimate: rendezvous::estimate, compile: rendezvous::compile },
-    Room { name: "maglev", check: maglev::check, estimate: maglev::estimate, compile: maglev::compile },
-    Room { name: "sach", check: sach::check, estimate: sach::estimate, compile: sach::compile },
-    Room { name: "jump", check: fine, estimate: jump::estimate, compile: jump::compile },
-    Room { name: "anchor", check: fine, estimate: anchor::estimate, compile: anchor::compile },
-    Room { name: "modulo", check: fine, estimate: modulo::estimate, compile: modulo::compile },
+    Room { name: "lrh", check: fine, estimate: compile::lrh_estimate, compile: compile::lrh },
+    Room { name: "multi-probe", check: fine, estimate: compile::multi_probe_estimate, compile: compile::multi_probe },
+    Room { name: "ring", check: fine, estimate: compile::ring_estimate, compile: compile::ring },
+    Room { name: "rendezvous", check: fine, estimate: compile::rendezvous_estimate, compile: compile::rendezvous },
+    Room { name: "maglev", check: compile::maglev_check, estimate: compile::maglev_estimate, compile: compile::maglev },
+    Room { name: "sach", check: compile::sach_check, estimate: compile::sach_estimate, compile: compile::sach },
+    Room { name: "jump", check: fine, estimate: compile::jump_estimate, compile: compile::jump },
+    Room { name: "anchor", check: fine, estimate: compile::anchor_estimate, compile: compile::anchor },
+    Room { name: "modulo", check: fine, estimate: compile::modulo_estimate, compile: compile::modulo },
 ];
 
 /// Every cluster that was built can be compiled.

@@ -9,12 +9,11 @@
 //! A lookup reads one entry.
 //!
 //! # Files
-//! `scalar.rs` is the literal function; `table.rs` fills the same table faster; `prime.rs` knows which sizes are prime.
+//! `scalar.rs` is the literal function; `table.rs` fills the same table faster.
 //!
 //! Source: D. Eisenbud and others, "Maglev: a fast and reliable software network load balancer", NSDI 2016, section
 //! 3.4; `spec/placement.md`, "Tables and stateful baselines".
 
-pub(super) mod prime;
 pub mod scalar;
 pub(super) mod table;
 #[cfg(test)]
@@ -24,9 +23,8 @@ use std::ops::ControlFlow;
 
 use super::registry::without_list;
 use super::{Estimate, HashedNode, Locate, NodeId};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::halves;
-use prime::prime_from;
 use scalar::reduce32;
 
 /// A cluster compiled for maglev hashing: the table of its eligible nodes.
@@ -91,18 +89,6 @@ impl Locate for Maglev {
 /// Fails where [`Maglev::new`] would, without making the table.
 pub(super) fn check(nodes: &[HashedNode], size: u32) -> Result<()> {
     table::check(nodes, HashedNode::is_eligible, size)
-}
-
-/// The size that a new cluster of so many nodes gets: the smallest prime at or above 100 * 2^ceil(log2 nodes).
-///
-/// # Errors
-/// If it passes 32 bits, which takes more than 2^25 nodes.
-pub(super) fn default_size(configured: u64) -> Result<u32> {
-    let least = configured.checked_next_power_of_two().and_then(|nodes| nodes.checked_mul(100));
-    least.and_then(prime_from).ok_or_else(|| {
-        let what = format!("a table for {configured} nodes would have more than 2^32 entries");
-        Error::invalid(what, "use at most 33554432 nodes, or another algorithm")
-    })
 }
 
 /// What [`Maglev::new`] and its lookups cost with so many eligible nodes.

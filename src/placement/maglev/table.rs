@@ -11,8 +11,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::prime::{is_prime, prime_from};
 use super::scalar::walk;
+use crate::algorithm::{is_prime, prime_from};
 use crate::error::{Error, Result};
 use crate::hash::halves;
 use crate::placement::{HashedNode, NodeId};

@@ -66,12 +66,12 @@ impl TokenRing {
             Error::invalid(what, "a ring has at most 4294967295 nodes")
         };
         u32::try_from(nodes.len()).map_err(|_| too_many())?;
-        let kept = || (0..).zip(nodes).filter(|(_, node)| keep(node));
+        let kept = || (0_u32..).zip(nodes).filter(|(_, node)| keep(node));
         let count = kept().map(|(_, node)| u64::from(node.tokens)).sum();
         let mut words = reserved(checked(count)?, count)?;
         let mut distinct = 0;
         for (id, node) in kept() {
-            let word = |token| u64::from(token) << 32 | u64::from::<u32>(id);
+            let word = |token| u64::from(token) << 32 | u64::from(id);
             words.extend(tokens_of(node).map(word));
             distinct += u32::from(node.tokens > 0);
         }
