@@ -1,8 +1,17 @@
 //! Placements: clusters compiled for lookup, one folder per algorithm.
 //!
-//! An algorithm is a folder with its type and docs (`mod.rs`), the literal function (`scalar.rs`: the truth that every
-//! faster form must equal), its facts in [`algorithm`](crate::algorithm) and one line in `registry.rs`. What it compiles
-//! to implements [`Locate`].
+//! An algorithm is a folder with its type and docs (`mod.rs`) and the literal function (`scalar.rs`: the truth that every
+//! faster form must equal). What a cluster compiles to implements [`Locate`].
+//!
+//! # Adding an algorithm
+//! 1. Define it in `spec/placement.md`, down to the bit, and its vectors in `tests/vectors/`.
+//! 2. Give it a line in `src/algorithm/table.rs`: name, parameters with their defaults, weights, who can leave, what moves.
+//!    The command line, cluster files, edits and messages take all that from there.
+//! 3. Make its folder here: `scalar.rs` with the literal function, `mod.rs` with a type that is built from plain data and
+//!    implements [`Locate`], an estimate of what it costs, and tests that compare both and the vectors.
+//! 4. In `compile.rs` say what it takes of a cluster, and add its line to `registry.rs`.
+//!
+//! It then works in every verb, and `rehome compare` and the laws in `tests/laws/` put it beside the others.
 
 pub mod anchor;
 mod compile;
