@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::prime::is_prime;
 use super::*;
+use crate::algorithm::is_prime;
 use crate::hash::fmix64;
 
 // ---- clusters and keys -------------------------------------------------------------------------------------------
@@ -104,22 +104,6 @@ fn fills_as_the_golden_vectors() {
     let maglev = Maglev::new(&golden_nodes(&vectors, &down, None), 7).unwrap();
     assert_eq!(raw(maglev.table()), numbers(&vectors["edge"]["maglev_none_up"]));
     assert_eq!(maglev.locate(5), (NodeId::NONE, 0));
-}
-
-#[test]
-fn sizes_are_the_golden_ones() {
-    let vectors = vectors();
-    let golden = vectors["maglev_size"].as_array().unwrap();
-    assert_eq!(golden.len(), 9);
-    for pair in golden {
-        let pair = numbers(pair);
-        assert_eq!(u64::from(default_size(pair[0]).unwrap()), pair[1]);
-    }
-    assert_eq!(default_size(0).unwrap(), 101);
-    assert!(default_size(1 << 25).unwrap() > 3_355_443_200);
-    for many in [(1 << 25) + 1, 1 << 33, 1 << 60, u64::MAX] {
-        assert!(text(default_size(many)).contains("33554432"));
-    }
 }
 
 // ---- the literal twin --------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ fn corners() -> Vec<Named> {
         nodes
     };
     // Equal tokens whose order by hash is not that of the nodes.
-    let equal = (0..40).map(|i| plain(hash_for(1 << 31, i * 0x9E37_79B9), 1)).collect();
+    let equal = (0..40_u32).map(|i| plain(hash_for(1 << 31, i.wrapping_mul(0x9E37_79B9)), 1)).collect();
     let packed = (0..300_u32).map(|i| plain(hash_for(0xABCD_0000 + i * i % 97, i), 1 + i % 2)).collect();
     let ends = [0, 0, 1, u32::MAX, u32::MAX, u32::MAX - 1].into_iter().zip(0..);
     let named: Vec<(&str, Vec<HashedNode>)> = vec![

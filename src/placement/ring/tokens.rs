@@ -304,7 +304,7 @@ mod tests {
         let tokens: Vec<_> = (0..200).map(|i| ((halves(fmix64(i)).0 % 300) << 20, 0)).collect();
         let ring = TokenRing::of_tokens(&tokens);
         let literal = pairs(&ring);
-        for step in 0..4096 {
+        for step in 0..4096_u32 {
             for word in [step << 20, (step << 20) + 1, (step << 20).wrapping_sub(1)] {
                 assert_eq!(ring.successor(word), scalar::successor(&literal, word), "word {word}");
             }
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(token_count(u32::MAX, 65_535.0), u32::MAX);
         assert_eq!(token_count(u32::MAX, 1.0), u32::MAX);
         assert_eq!(token_count(1, 1e-300), 1);
-        assert_eq!(token_count(25, 0.58), 15, "25 * 0.58 is below 14.5, and 0.5 more rounds to 15 or less");
+        assert_eq!(token_count(25, 0.58), 14, "the product is rounded before 0.5 is added");
     }
 
     #[test]
