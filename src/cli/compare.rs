@@ -19,7 +19,7 @@ use super::compare_table::{grouped, table};
 use super::failure::Failure;
 use super::input::{InputArgs, Reading};
 use super::progress::Progress;
-use super::report_html::{self, Report};
+use super::report_html::Report;
 use super::run::RunArgs;
 use super::{message, timings};
 
@@ -288,7 +288,7 @@ impl CompareArgs {
                 progress.advance(done.saturating_add(first));
             }
             done = done.saturating_add(count);
-            report.keys += first;
+            report.keys = report.keys.max(first);
             add_costs(&mut report, &comparison);
             rows.extend(comparison.rows());
         }

@@ -18,7 +18,7 @@ const WIDTH: u32 = 760;
 const LINE: u32 = 26;
 const LABELS: u32 = 150;
 const VALUES: u32 = 90;
-const FONT: i32 = 13;
+const FONT: i32 = 16;
 
 /// A horizontal bar.
 pub(super) struct Bar {
