@@ -45,7 +45,8 @@ the standard deviation of the loads over their fair shares. memory and build (me
 the placement after the change. keys/s is what one processor places, hashing and reading left out, both placements \
 together.";
 
-/// Arguments of `rehome compare`.
+/// Arguments of `rehome compare`. (What an option requires is not asked for where something else that is there conflicts
+/// with it, so those conflicts are said too.)
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("inputs", |arg| arg.required(false).required_unless_present("keys")))]
 pub(crate) struct CompareArgs {
@@ -53,13 +54,13 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", required_unless_present_any = ["from", "to"], value_parser = clap::value_parser!(u32).range(1..))]
     nodes: Option<u32>,
     /// This many nodes join
-    #[arg(long, value_name = "N", requires = "nodes", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["from", "to"], requires = "nodes", value_parser = clap::value_parser!(u32).range(1..))]
     join: Option<u32>,
     /// Remove this node; repeat or separate by commas for more, in this order
-    #[arg(long, value_name = "NODE", requires = "nodes", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NODE", conflicts_with_all = ["from", "to"], requires = "nodes", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     leave: Vec<String>,
     /// Mark this node as down; repeat or separate by commas for more, in this order
-    #[arg(long, value_name = "NODE", requires = "nodes", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NODE", conflicts_with_all = ["from", "to"], requires = "nodes", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     down: Vec<String>,
     /// The cluster file before, instead of --nodes
     #[arg(long, value_name = "FILE", requires = "to", conflicts_with_all = ["nodes", "algorithms"])]
@@ -68,7 +69,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", requires = "from", conflicts_with_all = ["nodes", "algorithms"])]
     to: Option<PathBuf>,
     /// Allow cluster files that hash their keys differently, so that nearly every key moves
-    #[arg(long, requires = "from")]
+    #[arg(long, requires = "from", conflicts_with = "nodes")]
     allow_rehash: bool,
     /// Compare these only, separated by commas (default: all)
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(algorithms().iter().map(|algorithm| algorithm.name)))]
@@ -79,10 +80,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", conflicts_with_all = ["inputs", "input_format", "column", "key_type", "size_column", "no_header", "delimiter", "blank", "bad_rows"])]
     keys: Option<u64>,
     /// What keys to make: sequential (default), random, text or zipf (as many different ones as --keys)
-    #[arg(long, value_name = "FAMILY", requires = "keys", value_parser = clap::value_parser!(KeyFamily))]
+    #[arg(long, value_name = "FAMILY", requires = "keys", conflicts_with = "inputs", value_parser = clap::value_parser!(KeyFamily))]
     family: Option<KeyFamily>,
     /// Another seed, 0 to 2^64 - 1, makes other keys (default: 0)
-    #[arg(long, value_name = "S", requires = "keys")]
+    #[arg(long, value_name = "S", requires = "keys", conflicts_with = "inputs")]
     seed: Option<u64>,
     /// Write a report with charts, one page that needs nothing else (.html)
     #[arg(short, long, value_name = "FILE")]
