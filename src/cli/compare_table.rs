@@ -141,7 +141,7 @@ pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -213,7 +213,7 @@ mod tests {
         let found = groups(&nodes, BARS, false);
         assert_eq!(found.len(), 41);
         assert_eq!(found[0], Group { keys: Some(3), fair: Some(6.0) });
-        assert_eq!(found.iter().filter_map(|group| group.keys).sum::<u64>(), (0..121).sum());
+        assert_eq!(found.iter().filter_map(|group| group.keys).sum::<u64>(), (0..121).sum::<u64>());
         // Neither keys without a node nor nodes that are not there count.
         let unplaced = NodeKeys { name: None, before: Some(9), after: Some(9), fair_before: None, fair_after: None };
         let nodes = [node("a", Some(5), Some(1.0)), node("b", None, None), unplaced];

@@ -111,9 +111,12 @@ impl Report<'_> {
     }
 }
 
+/// What a bar shows: its value, its mark, and the value for people.
+type Shown = (f64, Option<f64>, String);
+
 fn charts(rows: &[(&str, &Figures)]) -> Result<String> {
     let mut text = String::new();
-    let mut chart = |title: &str, remark: &str, bar: &dyn Fn(&Figures) -> Option<(f64, Option<f64>, String)>| {
+    let mut chart = |title: &str, remark: &str, bar: &dyn Fn(&Figures) -> Option<Shown>| {
         let bars_of = rows.iter().filter_map(|(name, figures)| {
             let (value, mark, text) = bar(figures)?;
             Some(Bar { label: (*name).to_owned(), value, mark, text })
