@@ -122,7 +122,7 @@ fn moved_is_the_difference_of_two_locate_runs() {
     let dir = Dir::new();
     // The same keys, made by the verb that makes keys.
     dir.ok("keys --count 20000 --family sequential --seed 5 -o keys.parquet");
-    let all = rows(&dir, "--nodes 10 --join 1 --keys 20000 --seed 5");
+    let all = rows(&dir, "--nodes 10 --join 1 --keys 20000 --seed 5 --threads 3 --chunk-rows 999");
     let of_file = rows(&dir, "--nodes 10 --join 1 keys.parquet");
     for algorithm in algorithms().iter().map(|algorithm| algorithm.name) {
         dir.ok(&format!("cluster new {algorithm}-10.toml --algorithm {algorithm} --nodes 10"));
@@ -174,7 +174,7 @@ fn nodes_leave_go_down_and_join_in_one_change() {
     let of_files = rows(&dir, "--from a.toml --to b.toml keys.txt");
     assert_eq!(of_files.len(), 1);
     let change = "--nodes 6 --leave node-4 --leave node-1 --down node-0 --join 2 --algorithms dx";
-    for more in ["keys.txt", "--keys 5000 --family text", "keys.txt --threads 1 --chunk-rows 77"] {
+    for more in ["keys.txt", "--keys 5000 --family text --chunk-rows 77", "keys.txt --threads 1 --chunk-rows 77"] {
         let made = rows(&dir, &format!("{change} {more}"));
         for field in FIELDS.iter().filter(|field| !["build_seconds", "keys_per_second"].contains(field)) {
             assert_eq!(made[0][field], of_files[0][field], "{field}, {more}");

@@ -65,6 +65,8 @@ fn moved_keys_are_those_whose_nodes_differ() {
             };
             let (before, after) = (count(&before), count(&after));
             let nodes = figures.nodes.unwrap();
+            let fewer = |node: &NodeKeys| node.before.unwrap_or(0).saturating_sub(node.after.unwrap_or(0));
+            assert_eq!(figures.ideal, nodes.iter().map(fewer).sum::<u64>());
             for node in &nodes {
                 for (cluster, side, counts) in [(&from, node.before, &before), (&to, node.after, &after)] {
                     let there = node.name.as_ref().is_none_or(|name| cluster.position(name).is_some());
