@@ -78,6 +78,9 @@ fn all_bars(rows: &[Row], width: usize) -> String {
         return text;
     }
     let nodes = rows.iter().filter_map(|row| row.figures.as_ref()?.nodes.as_ref()).map(Vec::len).max().unwrap_or(0);
+    if nodes == 0 {
+        return format!("\nKeys per node:\n{text}");
+    }
     let each = match nodes.div_ceil(BARS) {
         0 | 1 => "a bar is a node".to_owned(),
         size => format!("a bar is {size} neighbouring nodes together"),

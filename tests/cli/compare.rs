@@ -263,6 +263,8 @@ fn keys_come_as_for_other_verbs() {
     dir.ok(&format!("compare {change} --keys 1 --timings")).says(&["place", "1 rows"]).prints(&["1 key (sequential"]);
     // Many nodes are drawn in groups.
     dir.ok("compare --nodes 200 --join 1 --keys 1000 -a dx").prints(&["a bar is 4 neighbouring nodes together"]);
+    let run = dir.ok("compare --nodes 100000 --join 1 --keys 100 -a dx").prints(&["too many nodes to draw"]);
+    assert!(!run.out.contains("a bar is"), "{}", run.shown());
 }
 
 #[test]
