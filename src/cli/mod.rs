@@ -4,6 +4,8 @@ mod afford;
 mod cluster_edit;
 mod cluster_new;
 mod cluster_show;
+mod compare;
+mod compare_table;
 mod count;
 mod failure;
 mod hash;
@@ -16,6 +18,8 @@ mod pages;
 mod parameter_args;
 mod plan;
 mod progress;
+mod report_charts;
+mod report_html;
 mod run;
 mod signals;
 mod timings;
@@ -66,6 +70,8 @@ enum Verb {
     Plan(plan::PlanArgs),
     /// Check whether a plan is what its inputs and clusters give
     Verify(verify::VerifyArgs),
+    /// Compare algorithms: what moves, how evenly keys lie, and what it costs, before and after one change
+    Compare(compare::CompareArgs),
     /// Show the digest and the first probe words of one key
     Hash(hash::HashArgs),
     /// Make a file of synthetic keys, for benches and trials
@@ -142,6 +148,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Count(args) => count::run(args),
         Verb::Plan(args) => plan::run(args),
         Verb::Verify(args) => verify::run(args),
+        Verb::Compare(args) => compare::run(args),
         Verb::Hash(args) => hash::run(args),
         Verb::Keys(args) => keys::run(args),
         Verb::Completions(args) => pages::completions(&args),

@@ -5,6 +5,7 @@ mod bad_cluster;
 mod bad_input;
 mod check_against;
 mod cluster;
+mod compare;
 mod formats;
 mod inputs;
 mod interrupts;

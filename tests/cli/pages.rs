@@ -90,7 +90,8 @@ fn hash_takes_the_key_as_it_is() {
     assert_ne!(digest(&dir, &["\u{feff}abc"]), plain, "a byte-order mark was dropped");
 }
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 20] = [
+    "compare",
     "locate",
     "count",
     "plan",
