@@ -4,9 +4,8 @@ use std::path::Path;
 
 use clap::Args;
 use indicatif::BinaryBytes;
-use rehome::{Cluster, Placement};
+use rehome::{Cluster, Error, Placement, Result};
 
-use super::failure::Failure;
 use super::message;
 
 /// Memory that is told before it is taken.
@@ -25,8 +24,9 @@ pub(crate) struct YesArgs {
 }
 
 impl YesArgs {
-    /// Fails if the cluster's placement costs a lot and nobody agreed to that. Allocates nothing.
-    pub(crate) fn check(self, cluster: &Cluster) -> Result<(), Failure> {
+    /// Fails if the cluster's placement costs a lot and nobody agreed to that; tells what costs less, unless it is to be
+    /// quiet. Allocates nothing.
+    pub(crate) fn check(self, cluster: &Cluster, quiet: bool) -> Result<()> {
         cluster.check_placement()?;
         let estimate = cluster.placement_estimate()?;
         let cost = format!(
@@ -38,21 +38,18 @@ impl YesArgs {
             steps_text(estimate.steps),
         );
         if !self.yes && (estimate.building_bytes > ASKED_BYTES || estimate.steps > ASKED_STEPS) {
-            return Err(rehome::Error::invalid(cost, "pass --yes if that is what you want").into());
+            return Err(Error::invalid(cost, "pass --yes if that is what you want"));
         }
-        if estimate.building_bytes > TOLD_BYTES {
+        if !quiet && estimate.building_bytes > TOLD_BYTES {
             message::note(&cost);
         }
         Ok(())
     }
 
     /// The placement of the cluster of this file, unless it costs a lot and nobody agreed to that.
-    pub(crate) fn placement(self, cluster: &Cluster, file: &Path) -> Result<Placement, Failure> {
-        let compiled = self.check(cluster).and_then(|()| Ok(cluster.placement()?));
-        compiled.map_err(|failure| match failure {
-            Failure::Error(error) => error.in_file(file).into(),
-            usage @ Failure::Usage(_) => usage,
-        })
+    pub(crate) fn placement(self, cluster: &Cluster, file: &Path, quiet: bool) -> Result<Placement> {
+        let compiled = self.check(cluster, quiet).and_then(|()| cluster.placement());
+        compiled.map_err(|error| error.in_file(file))
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) fn run(args: NewArgs) -> Result<ExitCode, Failure> {
         None => error,
     })?;
     // A cluster that cannot be compiled is refused now, not when the keys are there.
-    args.cost.check(&cluster)?;
+    args.cost.check(&cluster, false)?;
     if args.dry_run {
         let text = format!(
             "{} would be: {}\n{}",

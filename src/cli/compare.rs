@@ -8,12 +8,12 @@ use std::time::Instant;
 use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use rayon::prelude::*;
+use rehome::algorithm::KeyRule;
 use rehome::engine::{Cost, Stopwatch, StreamReport};
 use rehome::io::AtomicFile;
 use rehome::measure::{Change, Comparison, KeyFamily, Row, SyntheticKeys};
-use rehome::placement::{Algorithm, KeyRule, algorithms};
 use rehome::plan::check_sides;
-use rehome::{Cluster, Engine, Error, KeyBuffer, KeyColumn, KeyType, Keys, Node, Result};
+use rehome::{Algorithm, Cluster, Engine, Error, KeyBuffer, KeyColumn, KeyType, Keys, Node, Result, algorithms};
 
 use super::compare_table::{grouped, table};
 use super::failure::Failure;
@@ -34,7 +34,7 @@ The keys are those of the files, or --keys N makes some, the same for all: witho
 --seed) on, so that dx-crc32c, which takes 32-bit integers only, can take part. `rehome keys --family .. --seed ..` makes \
 the same ones. An algorithm that cannot do the change, or does not take the keys, has a row that says why.
 
---nodes starts with node-0, node-1, .., with the defaults of each algorithm. Nodes of --leave are removed first, then \
+--nodes starts with node-0, node-1, .., with the defaults of each algorithm, and slots for all that join. Nodes of --leave are removed first, then \
 those of --down go down, then those of --join are added. --from and --to compare nothing but the two files, in one row: \
 the change that a plan would make. If their algorithms differ, that is all keys going over from one to the other; memory \
 and build are then those of --to.
@@ -211,14 +211,15 @@ impl CompareArgs {
 
     /// The comparison that the subject asks for; of a change under these algorithms only.
     fn comparison(&self, subject: &Subject, algorithms: &[&'static Algorithm]) -> Result<Comparison> {
+        let affords = |cluster: &Cluster| self.run.cost.check(cluster, self.run.quiet);
         match subject {
-            Subject::Change(change, _) => Comparison::of(change, algorithms.iter().copied()),
+            Subject::Change(change, _) => Comparison::of(change, algorithms.iter().copied(), affords),
             Subject::Files(clusters) => {
                 let [from, to] = &**clusters;
-                Comparison::between(from, to).map_err(|error| {
-                    let first = from.placement().is_err();
-                    error.in_file(if first { &self.from } else { &self.to }.clone().unwrap_or_default())
-                })
+                for (cluster, file) in [(from, &self.from), (to, &self.to)] {
+                    affords(cluster).map_err(|error| error.in_file(file.as_deref().unwrap_or("".as_ref())))?;
+                }
+                Comparison::between(from, to)
             }
         }
     }

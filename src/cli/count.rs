@@ -41,7 +41,7 @@ pub(crate) struct CountArgs {
 pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     let cluster = Cluster::from_path(&args.cluster)?;
-    let placement = args.run.cost.placement(&cluster, &args.cluster)?;
+    let placement = args.run.placement(&cluster, &args.cluster)?;
     let engine = args.run.engine()?;
     let reading = Reading { threads: engine.threads(), ..Reading::default() };
     let mut input = args.input.open(args.input.resolve()?, &[&cluster], &[], &reading)?;

@@ -72,7 +72,7 @@ pub(crate) fn run(args: HashArgs) -> Result<ExitCode, Failure> {
     let key_type = args.key_type.or(of_file).unwrap_or(KeyType::Text);
     let word = word_of(&args.key, key_type, &hasher)?;
     let placement = cluster.as_ref().zip(args.cluster.as_deref());
-    let placement = placement.map(|(cluster, file)| args.cost.placement(cluster, file)).transpose()?;
+    let placement = placement.map(|(cluster, file)| args.cost.placement(cluster, file, false)).transpose()?;
     let told = Told {
         word,
         is_digest: cluster.as_ref().is_none_or(|cluster| cluster.algorithm().keys == KeyRule::Digest),

@@ -82,7 +82,7 @@ pub(crate) fn run(args: LocateArgs) -> Result<ExitCode, Failure> {
         ));
     }
     let cluster = Cluster::from_path(&args.cluster)?;
-    let placement = args.run.cost.placement(&cluster, &args.cluster)?;
+    let placement = args.run.placement(&cluster, &args.cluster)?;
     if args.replicas.is_some() && !cluster.algorithm().list {
         // The same error that every key would get, before anything is read.
         placement.replicas(0, &mut [NodeId::NONE]).map_err(|error| error.in_file(&args.cluster))?;

@@ -74,8 +74,8 @@ pub(crate) fn run(args: PlanArgs) -> Result<ExitCode, Failure> {
     let quiet = args.run.quiet;
     let (from, to) = (Cluster::from_path(&args.from)?, Cluster::from_path(&args.to)?);
     check_sides(&from, &to, args.allow_rehash)?;
-    let before = args.run.cost.placement(&from, &args.from)?;
-    let after = args.run.cost.placement(&to, &args.to)?;
+    let before = args.run.placement(&from, &args.from)?;
+    let after = args.run.placement(&to, &args.to)?;
     if let Some(target) = &args.output {
         args.input.refuse_inside(target)?;
     }

@@ -1,9 +1,10 @@
 //! Options that every verb over keys has, and the engine they describe.
 
 use std::io::IsTerminal;
+use std::path::Path;
 
 use clap::Args;
-use rehome::Engine;
+use rehome::{Cluster, Engine, Placement};
 
 use super::afford::YesArgs;
 use super::failure::Failure;
@@ -32,6 +33,11 @@ impl RunArgs {
     /// The engine of the run.
     pub(crate) fn engine(&self) -> Result<Engine, Failure> {
         engine(self.threads)
+    }
+
+    /// The placement of the cluster of this file, unless it costs a lot and nobody agreed to that.
+    pub(crate) fn placement(&self, cluster: &Cluster, file: &Path) -> Result<Placement, Failure> {
+        Ok(self.cost.placement(cluster, file, self.quiet)?)
     }
 
     /// Whether a progress bar may be drawn.

@@ -11,7 +11,6 @@ use rehome::io::{InputFacts, KeyChunk, Position};
 use rehome::plan::{Manifest, Verification, Verifier};
 use rehome::{Cluster, Error, ErrorKind, Result};
 
-use super::afford::YesArgs;
 use super::failure::Failure;
 use super::input::{InputArgs, Reading};
 use super::progress::Progress;
@@ -67,8 +66,7 @@ const MANIFEST: &str = "manifest.json";
 fn recompute(args: &VerifyArgs, verifier: &mut Verifier, manifest: &Manifest) -> Result<Vec<InputFacts>, Failure> {
     let start = Instant::now();
     let engine = args.run.engine()?;
-    let Made { from, to, job, options, allow_rehash, part_rows } = match Made::of(manifest, &args.inputs, args.run.cost)
-    {
+    let Made { from, to, job, options, allow_rehash, part_rows } = match Made::of(manifest, &args.inputs, &args.run) {
         Ok(made) => made,
         Err(failure) => {
             verifier.differs(MANIFEST, unless_unread(failure)?);
@@ -121,10 +119,10 @@ struct Made {
 }
 
 impl Made {
-    fn of(manifest: &Manifest, inputs: &[PathBuf], cost: YesArgs) -> Result<Self, Failure> {
+    fn of(manifest: &Manifest, inputs: &[PathBuf], run: &RunArgs) -> Result<Self, Failure> {
         let (from, to) = manifest.clusters()?;
-        cost.check(&from)?;
-        cost.check(&to)?;
+        run.cost.check(&from, run.quiet)?;
+        run.cost.check(&to, run.quiet)?;
         let job = Job { placements: vec![from.placement()?, to.placement()?], want: Want::Nodes };
         let (options, allow_rehash) = InputArgs::of_manifest(manifest, inputs.to_vec())?;
         Ok(Self { from, to, job, options, allow_rehash, part_rows: manifest.part_rows()? })

@@ -112,7 +112,7 @@ impl ClusterBuilder {
 
     /// The parameters come from a file, where those that depend on the number of nodes must be said.
     #[must_use]
-    pub(super) fn from_file(mut self) -> Self {
+    pub(super) fn read_from_file(mut self) -> Self {
         self.given.from_file = true;
         self
     }

@@ -288,7 +288,7 @@ impl FileForm {
     }
 
     pub(super) fn into_cluster(self, folder: Option<&Path>) -> Result<Cluster> {
-        let mut builder = Cluster::builder(&self.algorithm)?.from_file().weighted(self.weighted.unwrap_or(false));
+        let mut builder = Cluster::builder(&self.algorithm)?.read_from_file().weighted(self.weighted.unwrap_or(false));
         if let Some(hash) = &self.hash {
             builder = builder.hash(hash.parse()?);
         }

@@ -1,7 +1,7 @@
 //! `rehome compare`: the figures of every algorithm against what the other verbs say, the table, the page, and what is
 //! refused.
 
-use rehome::placement::algorithms;
+use rehome::algorithms;
 use serde_json::Value;
 
 use crate::support::{Dir, Table, is_partial};

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use crate::algorithm::{Algorithm, DefaultValue, ParameterKind};
 use crate::cluster::{Cluster, Node};
 use crate::error::{Error, Result};
-use crate::placement::Algorithm;
 
 /// The most nodes of a [`Change`], before and after together: more would take long to describe alone.
 pub const MOST_NODES: u32 = 10_000_000;
@@ -16,7 +16,7 @@ pub const MOST_NODES: u32 = 10_000_000;
 ///
 /// ```
 /// use rehome::measure::Change;
-/// use rehome::placement::Algorithm;
+/// use rehome::Algorithm;
 ///
 /// let (before, after) = Change::of(10).leave(["node-3"]).join(2).clusters(Algorithm::named("dx")?)?;
 /// assert_eq!((before.nodes().len(), after.nodes().len()), (10, 11));
@@ -95,7 +95,8 @@ impl Change {
         number.is_some_and(|number| number < self.nodes && name == name_of(number))
     }
 
-    /// The clusters before and after, with the defaults of the algorithm for everything but the nodes.
+    /// The clusters before and after, with the defaults of the algorithm for everything but the nodes; where the
+    /// default number of slots leaves no room for those that join, it is that of all nodes together.
     ///
     /// # Complexity
     /// O(nodes), and what the edits of the algorithm cost.
@@ -104,9 +105,15 @@ impl Change {
     /// As [`check`](Self::check), and whatever the algorithm refuses.
     pub fn clusters(&self, algorithm: &Algorithm) -> Result<(Cluster, Cluster)> {
         self.check()?;
-        let before = Cluster::builder(algorithm.name)?
-            .nodes((0..self.nodes).map(|number| Node::new(name_of(number))))
-            .build()?;
+        let mut builder = Cluster::builder(algorithm.name)?;
+        for parameter in algorithm.parameters.iter().filter(|parameter| parameter.kind == ParameterKind::Slots) {
+            let DefaultValue::OfNodes { value, .. } = parameter.default else { continue };
+            let most = u64::from(self.nodes) + u64::from(self.join);
+            if value(u64::from(self.nodes))? < most {
+                builder = builder.parameter(parameter.name, value(most)?);
+            }
+        }
+        let before = builder.nodes((0..self.nodes).map(|number| Node::new(name_of(number)))).build()?;
         let mut after = before.clone();
         if !self.leave.is_empty() {
             after.remove(self.leave.iter().map(String::as_str))?;
@@ -129,7 +136,7 @@ fn name_of(number: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::placement::algorithms;
+    use crate::algorithm::algorithms;
 
     #[test]
     fn nodes_leave_then_go_down_then_join() {
@@ -146,6 +153,17 @@ mod tests {
         by_hand.add(Node::new("node-4")).unwrap();
         by_hand.add(Node::new("node-5")).unwrap();
         assert_eq!(after.to_json(), by_hand.to_json());
+    }
+
+    #[test]
+    fn slots_have_room_for_all_that_join() {
+        // 10 nodes have 32 slots by default: 22 more fit.
+        for (join, slots) in [(22, 32), (23, 128)] {
+            for name in ["dx", "anchor"] {
+                let (before, after) = Change::of(10).join(join).clusters(Algorithm::named(name).unwrap()).unwrap();
+                assert_eq!([before.slots().size(), after.slots().size()], [slots; 2], "{name}");
+            }
+        }
     }
 
     #[test]

@@ -13,11 +13,11 @@ use std::sync::Arc;
 pub use change::{Change, MOST_NODES};
 pub use row::{Figures, MOST_LISTED, NodeKeys, Row};
 
+use crate::algorithm::Algorithm;
 use crate::cluster::Cluster;
 use crate::engine::{ChunkKeys, Costs, Engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyColumn, Keys};
-use crate::placement::Algorithm;
 use trial::Trial;
 
 /// Keys of a borrowed batch that one thread places at a time.
@@ -32,11 +32,11 @@ const CHUNK_KEYS: usize = 65_536;
 /// algorithm.
 ///
 /// ```
+/// use rehome::algorithms;
 /// use rehome::measure::{Change, Comparison};
-/// use rehome::placement::algorithms;
 ///
 /// let engine = rehome::Engine::builder().build()?;
-/// let mut comparison = Comparison::of(&Change::of(10).join(1), algorithms().iter().copied())?;
+/// let mut comparison = Comparison::of(&Change::of(10).join(1), algorithms().iter().copied(), |_| Ok(()))?;
 /// comparison.add(&engine, &(0..11_000).collect::<Vec<u64>>())?;
 /// let dx = comparison.rows().swap_remove(0);
 /// assert_eq!((dx.algorithm.as_str(), dx.figures.map(|figures| figures.excess)), ("dx", Some(0)));
@@ -55,15 +55,23 @@ struct Entry {
 }
 
 impl Comparison {
-    /// A change of equal nodes under these algorithms, with their defaults.
+    /// A change of equal nodes under these algorithms, with their defaults. Every cluster is shown to `affords` before
+    /// it is compiled, which may refuse it, for instance by its [estimate](Cluster::placement_estimate).
     ///
     /// # Errors
-    /// A change that makes no sense under any algorithm, as [`Change::check`] says. What one algorithm refuses is the
-    /// reason of its row.
-    pub fn of(change: &Change, algorithms: impl IntoIterator<Item = &'static Algorithm>) -> Result<Self> {
+    /// A change that makes no sense under any algorithm, as [`Change::check`] says. What one algorithm refuses, and
+    /// why `affords` does, is the reason of its row.
+    pub fn of(
+        change: &Change,
+        algorithms: impl IntoIterator<Item = &'static Algorithm>,
+        affords: impl Fn(&Cluster) -> Result<()>,
+    ) -> Result<Self> {
         change.check()?;
         let entry = |algorithm: &'static Algorithm| {
-            let trial = change.clusters(algorithm).and_then(|(from, to)| Trial::new(&from, &to));
+            let trial = change.clusters(algorithm).and_then(|(from, to)| {
+                affords(&from).and_then(|()| affords(&to))?;
+                Trial::new(&from, &to)
+            });
             let state = trial.map(Box::new).map_err(|error| error.to_string());
             Entry { name: algorithm.name.to_owned(), state }
         };

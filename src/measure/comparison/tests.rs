@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 
 use super::*;
+use crate::algorithm::algorithms;
 use crate::keys::KeyBuffer;
-use crate::placement::algorithms;
 use crate::{Key, Node};
+
+/// Every cost can be afforded.
+const ANY: fn(&Cluster) -> Result<()> = |_| Ok(());
 
 fn engine(threads: usize) -> Engine {
     Engine::builder().threads(threads).build().unwrap()
@@ -40,7 +43,7 @@ fn moved_keys_are_those_whose_nodes_differ() {
         Change::of(1).leave(["node-0"]),
         Change::of(2).down(["node-0", "node-1"]),
     ] {
-        let mut comparison = Comparison::of(&change, algorithms().iter().copied()).unwrap();
+        let mut comparison = Comparison::of(&change, algorithms().iter().copied(), ANY).unwrap();
         comparison.add(&engine(2), &keys).unwrap();
         for (row, algorithm) in comparison.rows().into_iter().zip(algorithms()) {
             assert_eq!(row.algorithm, algorithm.name);
@@ -106,7 +109,7 @@ impl KeyColumn for Column {
 fn batches_and_threads_make_no_difference() {
     let keys = keys(140_000);
     let change = Change::of(7).join(1);
-    let new = || Comparison::of(&change, algorithms().iter().copied()).unwrap();
+    let new = || Comparison::of(&change, algorithms().iter().copied(), ANY).unwrap();
     let mut whole = new();
     whole.add(&engine(1), &keys).unwrap();
     let mut pieces = new();
@@ -127,7 +130,7 @@ fn keys_that_one_algorithm_refuses_are_its_reason_only() {
     let change = Change::of(5).join(1);
     let mut text = KeyBuffer::new();
     (0..100).for_each(|number| text.push(format!("user:{number}").as_bytes()).unwrap());
-    let mut comparison = Comparison::of(&change, algorithms().iter().copied()).unwrap();
+    let mut comparison = Comparison::of(&change, algorithms().iter().copied(), ANY).unwrap();
     comparison.add(&engine(1), &text).unwrap();
     let refused = row(&comparison, "dx-crc32c");
     assert!(refused.reason.unwrap().starts_with("key \"user:0\" is bytes, but dx-crc32c"));
@@ -135,7 +138,7 @@ fn keys_that_one_algorithm_refuses_are_its_reason_only() {
     assert_eq!(row(&comparison, "dx").figures.unwrap().keys, 100);
     assert!(!comparison.is_over());
 
-    let mut comparison = Comparison::of(&change, [Algorithm::named("dx-crc32c").unwrap()]).unwrap();
+    let mut comparison = Comparison::of(&change, [Algorithm::named("dx-crc32c").unwrap()], ANY).unwrap();
     comparison.add(&engine(1), &vec![7, 8]).unwrap();
     assert_eq!(row(&comparison, "dx-crc32c").figures.unwrap().keys, 2);
     comparison.add(&engine(1), &vec![9, 1 << 32]).unwrap();
@@ -148,11 +151,11 @@ fn keys_that_one_algorithm_refuses_are_its_reason_only() {
 #[test]
 fn a_change_that_one_algorithm_refuses_is_its_reason_only() {
     // One node has two slots by default.
-    let comparison = Comparison::of(&Change::of(1).join(2), algorithms().iter().copied()).unwrap();
+    let comparison = Comparison::of(&Change::of(1).join(2), algorithms().iter().copied(), ANY).unwrap();
     let dx = row(&comparison, "dx");
     assert!(dx.reason.unwrap().contains("no slot is left for \"node-2\""));
     assert_eq!(dx.figures, None);
-    assert!(Comparison::of(&Change::of(1).leave(["node-1"]), algorithms().iter().copied()).is_err());
+    assert!(Comparison::of(&Change::of(1).leave(["node-1"]), algorithms().iter().copied(), ANY).is_err());
 }
 
 #[test]
@@ -180,9 +183,22 @@ fn described_clusters_are_one_row() {
 
 #[test]
 fn without_keys_there_is_no_balance_to_tell() {
-    let comparison = Comparison::of(&Change::of(3).join(1), [Algorithm::named("dx").unwrap()]).unwrap();
+    let comparison = Comparison::of(&Change::of(3).join(1), [Algorithm::named("dx").unwrap()], ANY).unwrap();
     let figures = row(&comparison, "dx").figures.unwrap();
     assert_eq!((figures.keys, figures.moved, figures.ideal_fraction), (0, 0, 0.0));
     assert_eq!((figures.max_over_avg, figures.cv_before, figures.keys_per_second), (None, None, None));
     assert!(figures.nodes.unwrap().iter().all(|node| node.fair_before.unwrap_or(0.0) == 0.0));
+}
+
+#[test]
+fn what_cannot_be_afforded_is_the_reason_of_its_row() {
+    let no_rings = |cluster: &Cluster| match cluster.algorithm().name {
+        "ring" if cluster.nodes().len() > 10 => Err(Error::invalid("11 nodes cost too much", "use 10")),
+        _ => Ok(()),
+    };
+    let comparison = Comparison::of(&Change::of(10).join(1), algorithms().iter().copied(), no_rings).unwrap();
+    for row in comparison.rows() {
+        let reason = (row.algorithm == "ring").then(|| "11 nodes cost too much: use 10".to_owned());
+        assert_eq!((row.figures.is_none(), row.reason), (reason.is_some(), reason));
+    }
 }

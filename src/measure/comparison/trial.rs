@@ -26,7 +26,7 @@ const BUILDS: (usize, Duration) = (5, Duration::from_millis(100));
 impl Trial {
     /// Compiles both clusters; the second one a few times, if that is quick, for the median.
     pub(super) fn new(from: &Cluster, to: &Cluster) -> Result<Self> {
-        let before = compile(from)?;
+        let before = from.placement()?;
         let started = Instant::now();
         let (after, first) = timed(to)?;
         let mut times = vec![first];
@@ -100,15 +100,10 @@ impl Trial {
     }
 }
 
-/// Compiles a cluster. Every placement of a comparison is made here, so whether it can be afforded is asked here.
-fn compile(cluster: &Cluster) -> Result<Placement> {
-    cluster.placement()
-}
-
-/// The same, and the processor time that it took on all threads; time by the wall where the system has no such clock.
+/// Compiles a cluster, and says the processor time that it took on all threads; time by the wall where the system has no such clock.
 fn timed(cluster: &Cluster) -> Result<(Placement, Duration)> {
     let (wall, cpu) = (Instant::now(), process_time());
-    let placement = compile(cluster)?;
+    let placement = cluster.placement()?;
     let wall = wall.elapsed();
     let time = cpu.zip(process_time()).map_or(wall, |(start, end)| end.saturating_sub(start));
     Ok((placement, time))

@@ -211,7 +211,9 @@ impl TokenRing {
 #[inline(always)]
 fn bucket(word: u32, shift: u32) -> usize {
     // In 64 bits, where a shift by 32 gives 0.
-    (u64::from(word) >> shift) as usize
+    #[expect(clippy::cast_possible_truncation, reason = "a bucket is below 2^31")]
+    let bucket = (u64::from(word) >> shift) as usize;
+    bucket
 }
 
 /// How many bits number the buckets of so many tokens: 2^bits is at most the number of tokens, and more than half of it.
