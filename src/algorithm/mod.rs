@@ -130,8 +130,9 @@ pub enum Removal {
 pub enum Moves {
     /// Only those of the node that leaves, and those that the node that joins takes.
     Least,
-    /// A node that leaves moves only its own keys, but one that joins also moves some between others.
-    LeastWhenLeaving,
+    /// A node that goes down moves only its own keys, and back up takes them again, but one that joins or leaves for good
+    /// also moves some between others.
+    LeastWhenDown,
     /// Also some between nodes that stay.
     More,
 }

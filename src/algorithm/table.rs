@@ -113,12 +113,12 @@ static DX_CRC32C: Algorithm = Algorithm {
 static LRH: Algorithm = Algorithm {
     name: "lrh",
     summary: "a ring narrows each key to a window of nodes, which compete by score: even loads with few cache misses; a \
-              node that joins also moves some keys between others",
+              node that joins or leaves for good also moves some keys between others",
     parameters: &[tokens(256), WINDOW, WEIGHT_BY],
     weights: Weights::Any,
     list: true,
     removal: Removal::Any,
-    moves: Moves::LeastWhenLeaving,
+    moves: Moves::LeastWhenDown,
     keys: KeyRule::Digest,
     layout: Layout::Names,
 };
@@ -182,7 +182,7 @@ static SACH: Algorithm = Algorithm {
     weights: Weights::Any,
     list: false,
     removal: Removal::Any,
-    moves: Moves::More,
+    moves: Moves::LeastWhenDown,
     keys: KeyRule::Digest,
     layout: Layout::Names,
 };
