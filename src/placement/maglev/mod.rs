@@ -94,7 +94,7 @@ pub(super) fn check(nodes: &[HashedNode], size: u32) -> Result<()> {
 /// What [`Maglev::new`] and its lookups cost with so many eligible nodes.
 pub(super) fn estimate(eligible: u64, size: u32) -> Estimate {
     let size = u64::from(size);
-    // While it is filled: a bit per entry; per node its place in the order, in its walk and in the heap.
-    let building = size.div_ceil(8) + eligible * (16 + 12 + 24);
+    // While it is filled: a bit per entry; per node its place in the order, its walk, and what it takes next.
+    let building = size.div_ceil(8) + eligible * (16 + 12 + 56);
     Estimate { memory_bytes: size * 4, building_bytes: size * 4 + building, steps: 1.0 }
 }

@@ -150,17 +150,31 @@ fn unmixed(mixed: u32) -> u32 {
     x ^ x >> 16
 }
 
+/// A node that draws the word `wanted` for the key with this digest.
+fn drawing(digest: u64, wanted: u32, quantum: u32, low: u32) -> HashedNode {
+    let (a, b) = halves(digest);
+    let high = b ^ unmixed(wanted).wrapping_sub(mix32(a ^ low));
+    HashedNode { hash: u64::from(high) << 32 | u64::from(low), quantum, tokens: 0, up: true }
+}
+
+/// Words 2 and 3 cost the same: the race ties, the comparison of words does not.
+#[test]
+fn words_are_compared_to_the_last_bit() {
+    for digest in keys(100) {
+        let nodes = [2, 3].map(|wanted| drawing(digest, wanted, 65_536, 7));
+        assert_twin(&nodes, [digest].into_iter());
+        let smaller_hash = NodeId::new(u32::from(nodes[1].hash < nodes[0].hash));
+        assert_eq!(list(&Rendezvous::new(&nodes, false), digest, 1), [NodeId::new(1)]);
+        assert_eq!(list(&Rendezvous::new(&nodes, true), digest, 1), [smaller_hash]);
+    }
+}
+
 #[test]
 fn equal_ratios_of_different_weights_tie() {
     // Costs are 2^26 and 2^27, weights 1 and 2: equal ratios, so that the ascending hash decides.
     let digest = fmix64(3);
-    let (a, b) = halves(digest);
-    let drawing = |wanted: u32, quantum: u32, low: u32| {
-        let high = b ^ unmixed(wanted).wrapping_sub(mix32(a ^ low));
-        HashedNode { hash: u64::from(high) << 32 | u64::from(low), quantum, tokens: 0, up: true }
-    };
-    let half = drawing(1 << 31, 65_536, 5);
-    let quarter = drawing(1 << 30, 131_072, 9);
+    let half = drawing(digest, 1 << 31, 65_536, 5);
+    let quarter = drawing(digest, 1 << 30, 131_072, 9);
     let words = [half, quarter].map(|node| word(halves(digest), halves(node.hash)));
     assert_eq!(words.map(neg_log2), [1 << 26, 1 << 27]);
     for nodes in [[half, quarter], [quarter, half]] {
