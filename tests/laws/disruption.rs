@@ -9,7 +9,7 @@ use rehome::{Cluster, Node};
 use crate::twin::{FULL, Order, Random};
 use crate::{cases, clusters, located, name, names, some_keys, twin, words};
 
-fn tally(from: &Cluster, to: &Cluster, keys: &[u64]) -> Summary {
+pub(crate) fn tally(from: &Cluster, to: &Cluster, keys: &[u64]) -> Summary {
     let mut tally = Tally::new(from, to);
     tally.add(&located(from, keys), &located(to, keys), None, |_| ()).unwrap();
     tally.summary(0)
@@ -17,14 +17,14 @@ fn tally(from: &Cluster, to: &Cluster, keys: &[u64]) -> Summary {
 
 /// Whether keys may move to the changed node or away from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Change {
+pub(crate) enum Change {
     Gains,
     Loses,
     Neither,
 }
 
 /// Every key that moves goes to, or comes from, the node `changed`, and the plan says the same.
-fn check(from: &Cluster, to: &Cluster, changed: &str, change: Change, keys: &[u64]) {
+pub(crate) fn check(from: &Cluster, to: &Cluster, changed: &str, change: Change, keys: &[u64]) {
     let (before, after) = (names(from, keys), names(to, keys));
     let mut moved = 0;
     for (before, after) in before.iter().zip(&after).filter(|(before, after)| before != after) {

@@ -5,6 +5,7 @@ mod bounded;
 mod description;
 mod disruption;
 mod engine;
+mod every;
 mod lists;
 mod plan;
 mod queue;
