@@ -9,6 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use rehome::algorithm::Layout;
 use rehome::{Cluster, ClusterDiff, Error, Node, NodeId, Result};
 
+use super::afford::YesArgs;
 use super::cluster_new::algorithm_parser;
 use super::cluster_show::diff_text;
 use super::failure::Failure;
@@ -176,6 +177,8 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     parameters: ParameterArgs,
     #[command(flatten)]
+    cost: YesArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -183,6 +186,7 @@ pub(crate) struct ConvertArgs {
 pub(crate) fn convert(args: ConvertArgs) -> Result<ExitCode, Failure> {
     edit(&args.file, &args.output, |cluster| {
         let converted = args.parameters.apply(cluster.converted(&args.to)?).build()?;
+        args.cost.check(&converted, false)?;
         cluster.replace(converted);
         Ok(Remark::None)
     })

@@ -137,9 +137,14 @@ fn check_room(algorithm: &Algorithm, args: &NewArgs) -> Result<(), Failure> {
     };
     let nodes = u64::from(args.nodes.unwrap_or(0));
     if nodes > room {
-        let what = if size.is_some() { "slots do" } else { "nodes are the most: a cluster does" };
-        let hint = if size.is_some() { "use more slots or fewer nodes" } else { "use fewer nodes" };
-        return Err(Error::invalid(format!("{room} {what} not hold {nodes} nodes"), hint).into());
+        let (what, hint) = match (size, given) {
+            (Some(size), Some(_)) => (
+                format!("{} has {} = {room}, too few for {nodes} nodes", algorithm.name, size.name),
+                format!("make {} at least the number of nodes", size.name),
+            ),
+            _ => (format!("{nodes} nodes are more than the {room} that a cluster can hold"), "use fewer nodes".into()),
+        };
+        return Err(Error::invalid(what, hint).into());
     }
     Ok(())
 }

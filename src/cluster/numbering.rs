@@ -4,7 +4,7 @@ use super::parameters::Given;
 use super::removals::Removals;
 use super::slots::{SlotQueue, check_size};
 use super::{Cluster, Node};
-use crate::algorithm::{Layout, Parameter, ParameterKind, Removal, names_of};
+use crate::algorithm::{Algorithm, Layout, Parameter, ParameterKind, Removal, names_of};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Cluster {
@@ -71,7 +71,7 @@ impl Cluster {
             None => SlotQueue::fresh(size, taken.into_iter()),
         };
         for node in self.nodes.iter_mut().filter(|node| node.slot.is_none()) {
-            node.slot = Some(self.slots.queue.pop().ok_or_else(|| too_few(size, &node.name))?);
+            node.slot = Some(self.slots.queue.pop().ok_or_else(|| too_few(self.algorithm, size, &node.name))?);
         }
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Cluster {
     fn fill_free(&mut self, taken: Vec<u32>, size: u32) -> Result<()> {
         let mut free = SlotQueue::fresh(size, taken.into_iter());
         for node in self.nodes.iter_mut().filter(|node| node.slot.is_none()) {
-            node.slot = Some(free.pop().ok_or_else(|| too_few(size, &node.name))?);
+            node.slot = Some(free.pop().ok_or_else(|| too_few(self.algorithm, size, &node.name))?);
         }
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Cluster {
         };
         let size = check_size(self.algorithm.layout, size)?;
         match self.nodes.get(size as usize) {
-            Some(node) => Err(too_few(size, &node.name)),
+            Some(node) => Err(too_few(self.algorithm, size, &node.name)),
             None => Ok(size),
         }
     }
@@ -208,6 +208,11 @@ impl Cluster {
     }
 }
 
-fn too_few(size: u32, name: &str) -> Error {
-    Error::invalid(format!("{size} slots do not hold all nodes: none is left for {name:?}"), "use more slots")
+fn too_few(algorithm: &Algorithm, size: u32, name: &str) -> Error {
+    let what = algorithm.parameters.iter().find(|parameter| parameter.kind == ParameterKind::Slots);
+    let what = what.map_or("slots", |parameter| parameter.name);
+    Error::invalid(
+        format!("{} has {what} = {size}, too few for all nodes: none is left for {name:?}", algorithm.name),
+        format!("make {what} at least the number of nodes"),
+    )
 }

@@ -97,12 +97,17 @@ pub(super) fn rendezvous_estimate(cluster: &Cluster) -> Estimate {
 
 // ---- tables ----------------------------------------------------------------------------------------------------
 
+/// A node in a message.
+fn quoted(cluster: &Cluster, position: u32) -> String {
+    format!("node {:?}", cluster.nodes()[position as usize].name())
+}
+
 pub(super) fn maglev(cluster: &Cluster) -> Compiled {
     Ok(Box::new(Maglev::new(&without_tokens(cluster), cluster.number("size"))?))
 }
 
 pub(super) fn maglev_check(cluster: &Cluster) -> Result<()> {
-    maglev::check(&without_tokens(cluster), cluster.number("size"))
+    maglev::check(&without_tokens(cluster), cluster.number("size"), &|position| quoted(cluster, position))
 }
 
 pub(super) fn maglev_estimate(cluster: &Cluster) -> Estimate {
@@ -114,7 +119,7 @@ pub(super) fn sach(cluster: &Cluster) -> Compiled {
 }
 
 pub(super) fn sach_check(cluster: &Cluster) -> Result<()> {
-    sach::check(&without_tokens(cluster), cluster.number("size"))
+    sach::check(&without_tokens(cluster), cluster.number("size"), &|position| quoted(cluster, position))
 }
 
 pub(super) fn sach_estimate(cluster: &Cluster) -> Estimate {

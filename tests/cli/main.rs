@@ -1,11 +1,16 @@
 //! The built binary on real files: what a user types, what comes out, and what bad input gets.
 #![cfg(all(feature = "cli", unix))]
 
+mod algorithms;
 mod bad_cluster;
 mod bad_input;
+mod bad_parameters;
 mod check_against;
 mod cluster;
 mod compare;
+mod convert;
+mod costs;
+mod edits;
 mod formats;
 mod inputs;
 mod interrupts;

@@ -90,11 +90,12 @@ fn hash_takes_the_key_as_it_is() {
     assert_ne!(digest(&dir, &["\u{feff}abc"]), plain, "a byte-order mark was dropped");
 }
 
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 22] = [
     "compare",
     "locate",
     "count",
     "plan",
+    "verify",
     "hash",
     "keys",
     "completions",
@@ -110,6 +111,7 @@ const VERBS: [&str; 20] = [
     "cluster scale",
     "cluster shrink",
     "cluster check",
+    "cluster convert",
     "cluster diff",
 ];
 

@@ -213,6 +213,11 @@ pub(crate) fn text_keys(count: usize) -> String {
     text
 }
 
+/// The numbers from 0, a key a line: integers that every algorithm takes.
+pub(crate) fn small_integer_keys(count: u64) -> String {
+    (0..count).map(|key| format!("{key}\n")).collect()
+}
+
 /// Integers of no order, one a line.
 pub(crate) fn integer_keys(count: u64) -> String {
     let mut text = String::new();

@@ -7,7 +7,7 @@ use crate::cluster::{Cluster, Node};
 use crate::error::{Error, Result};
 
 /// The most nodes of a [`Change`], before and after together: more would take long to describe alone.
-pub const MOST_NODES: u32 = 10_000_000;
+pub const MOST_NODES: u32 = 1 << 24;
 
 /// A change of a cluster of equal nodes, the same for every algorithm.
 ///
@@ -171,7 +171,7 @@ mod tests {
         let change = Change::of(10);
         for (change, expected) in [
             (Change::of(0).join(1), "starts with no node"),
-            (Change::of(MOST_NODES).join(1), "10000001 nodes are too many to compare: use 10000000 at most"),
+            (Change::of(MOST_NODES).join(1), "16777217 nodes are too many to compare: use 16777216 at most"),
             (Change::of(u32::MAX).join(u32::MAX), "too many"),
             (change.clone().leave(["node-10"]), "no node is named \"node-10\": there are node-0 to node-9"),
             (change.clone().down(["node-03"]), "no node is named \"node-03\""),

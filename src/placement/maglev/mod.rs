@@ -26,6 +26,7 @@ use super::{Estimate, HashedNode, Locate, NodeId};
 use crate::error::Result;
 use crate::hash::halves;
 use scalar::reduce32;
+use table::{NameOf, by_position};
 
 /// A cluster compiled for maglev hashing: the table of its eligible nodes.
 ///
@@ -60,7 +61,7 @@ impl Maglev {
     /// # Panics
     /// If there are 2^32 nodes or more.
     pub fn new(nodes: &[HashedNode], size: u32) -> Result<Self> {
-        check(nodes, size)?;
+        check(nodes, size, &by_position)?;
         Ok(Self { table: table::fill(nodes, HashedNode::is_eligible, size), size })
     }
 
@@ -87,8 +88,8 @@ impl Locate for Maglev {
 }
 
 /// Fails where [`Maglev::new`] would, without making the table.
-pub(super) fn check(nodes: &[HashedNode], size: u32) -> Result<()> {
-    table::check(nodes, HashedNode::is_eligible, size)
+pub(super) fn check(nodes: &[HashedNode], size: u32, name: NameOf<'_>) -> Result<()> {
+    table::check(nodes, HashedNode::is_eligible, size, name)
 }
 
 /// What [`Maglev::new`] and its lookups cost with so many eligible nodes.

@@ -17,6 +17,14 @@ use crate::placement::{HashedNode, NodeId};
 /// Which nodes take part in filling the table; those with weight 0 never do.
 type TakesPart = fn(&HashedNode) -> bool;
 
+/// What a message calls the node of a position.
+pub(in crate::placement) type NameOf<'a> = &'a dyn Fn(u32) -> String;
+
+/// The name of a node of which only the position is known.
+pub(in crate::placement) fn by_position(position: u32) -> String {
+    format!("the node at position {position}")
+}
+
 /// The nodes that take part, and their positions.
 fn takers(nodes: &[HashedNode], takes_part: TakesPart) -> impl Iterator<Item = (u32, &HashedNode)> + Clone {
     (0..).zip(nodes).filter(move |(_, node)| takes_part(node) && node.quantum > 0)
@@ -47,8 +55,13 @@ fn claim(turn: u64, q: u32, top: u64) -> u64 {
 /// O(nodes).
 ///
 /// # Errors
-/// A size that is not prime, or too small for the nodes or for the lightest of them.
-pub(in crate::placement) fn check(nodes: &[HashedNode], takes_part: TakesPart, size: u32) -> Result<()> {
+/// A size that is not prime, or too small for the nodes or for the lightest of them, which `name` names by its position.
+pub(in crate::placement) fn check(
+    nodes: &[HashedNode],
+    takes_part: TakesPart,
+    size: u32,
+    name: NameOf<'_>,
+) -> Result<()> {
     if !is_prime(u64::from(size)) {
         let hint = prime_from(u64::from(size)).map_or_else(|| "use a prime".into(), |prime| format!("use {prime}"));
         return Err(Error::invalid(format!("the table size {size} is not a prime"), hint));
@@ -68,10 +81,10 @@ pub(in crate::placement) fn check(nodes: &[HashedNode], takes_part: TakesPart, s
     }
     let count = takers.count();
     let what = if count as u64 > u64::from(size) {
-        format!("a table of {size} entries is too small for {count} nodes")
+        format!("the table size {size} is too small for {count} nodes")
     } else {
         let weight = f64::from(last.quantum) / 65_536.0;
-        format!("a table of {size} entries has none for the node at position {position} (weight {weight})")
+        format!("the table size {size} leaves no entry for {} (weight {weight})", name(position))
     };
     let hint = match prime_from(before + 1) {
         Some(prime) => format!("use a prime of at least {prime}, better a hundred entries per node"),

@@ -172,7 +172,7 @@ fn the_check_finds_what_filling_finds() {
             for (seed, weights) in (0..).zip(WEIGHTS) {
                 let nodes = nodes(seed * 1000 + count * 8 + up, count, up, weights);
                 for size in primes(1000) {
-                    let result = check(&nodes, size);
+                    let result = check(&nodes, size, &by_position);
                     assert_eq!(result.is_ok(), all_served(&nodes, size), "{count} nodes, weights {seed}, size {size}");
                     refused += u32::from(result.is_err());
                 }
@@ -188,12 +188,12 @@ fn the_size_that_the_error_names_would_do() {
     for count in [2, 3, 9, 30] {
         for (seed, weights) in (0..).zip(WEIGHTS) {
             let nodes = nodes(seed * 1000 + count, count, 8, weights);
-            let Err(error) = check(&nodes, 2) else { continue };
+            let Err(error) = check(&nodes, 2, &by_position) else { continue };
             let error = error.to_string();
             let size = error.split("at least ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap();
-            assert!(check(&nodes, size).is_ok());
+            assert!(check(&nodes, size, &by_position).is_ok());
             let smaller = primes(size).last().unwrap();
-            assert!(check(&nodes, smaller).is_err());
+            assert!(check(&nodes, smaller, &by_position).is_err());
             named += 1;
         }
     }
@@ -221,12 +221,12 @@ fn errors_say_what_would_do() {
 #[test]
 fn the_check_allocates_no_table() {
     let mut nodes = nodes(1, 3, 8, |_| u32::MAX);
-    assert!(check(&nodes, 4_294_967_291).is_ok());
+    assert!(check(&nodes, 4_294_967_291, &by_position).is_ok());
     nodes[2].quantum = 1;
-    assert!(text(check(&nodes, 4_294_967_291)).contains("no table is large enough"));
+    assert!(text(check(&nodes, 4_294_967_291, &by_position)).contains("no table is large enough"));
     nodes[1].up = false;
-    assert!(check(&nodes, 4_294_967_291).is_ok());
-    assert!(check(&nodes, 2_147_483_647).is_err());
+    assert!(check(&nodes, 4_294_967_291, &by_position).is_ok());
+    assert!(check(&nodes, 2_147_483_647, &by_position).is_err());
 }
 
 #[test]

@@ -23,7 +23,7 @@ mod tests;
 use std::ops::ControlFlow;
 
 use super::maglev::scalar::reduce32;
-use super::maglev::table;
+use super::maglev::table::{self, NameOf, by_position};
 use super::registry::without_list;
 use super::{Estimate, HashedNode, Locate, NodeId};
 use crate::error::Result;
@@ -65,7 +65,7 @@ impl Sach {
     /// # Panics
     /// If there are 2^32 nodes or more.
     pub fn new(nodes: &[HashedNode], size: u32) -> Result<Self> {
-        check(nodes, size)?;
+        check(nodes, size, &by_position)?;
         let mut up = vec![0_u64; nodes.len().div_ceil(64)].into_boxed_slice();
         for (index, node) in nodes.iter().enumerate() {
             up[index / 64] |= u64::from(node.up) << (index % 64);
@@ -124,8 +124,8 @@ fn takes_part(node: &HashedNode) -> bool {
 }
 
 /// Fails where [`Sach::new`] would, without making the table.
-pub(super) fn check(nodes: &[HashedNode], size: u32) -> Result<()> {
-    table::check(nodes, takes_part, size)
+pub(super) fn check(nodes: &[HashedNode], size: u32, name: NameOf<'_>) -> Result<()> {
+    table::check(nodes, takes_part, size, name)
 }
 
 /// What [`Sach::new`] and its lookups cost with so many configured nodes, of whose weight this share is up.

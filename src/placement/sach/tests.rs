@@ -111,7 +111,7 @@ fn a_node_without_an_entry_is_refused_though_it_is_down() {
     let mut nodes = nodes(1, 3, 8, |_| 65_536);
     nodes[1] = HashedNode { quantum: 1024, up: false, ..nodes[1] };
     assert!(Sach::new(&nodes, 61).is_err() && Sach::new(&nodes, 101).is_ok());
-    assert!(super::super::maglev::check(&nodes, 61).is_ok());
+    assert!(super::super::maglev::check(&nodes, 61, &by_position).is_ok());
     assert!(Sach::new(&nodes, 102).is_err());
 }
 
