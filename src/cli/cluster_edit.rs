@@ -165,7 +165,7 @@ pub(crate) fn shrink(args: FileArgs) -> Result<ExitCode, Failure> {
 /// Arguments of `rehome cluster convert`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  rehome cluster convert c10.toml --to rendezvous -o r10.toml\n  rehome cluster convert l.toml --to lrh --window 16 -o l16.toml\n\nNames, weights, zones, up and down, key hash, seed, key type and spread stay. Where slots cannot be kept, nodes are\nnumbered in the order in which they are listed."
+    after_help = "Examples:\n  rehome cluster convert c10.toml --to rendezvous -o r10.toml\n  rehome cluster convert l.toml --to lrh --window 16 -o l16.toml\n\nNames, weights, zones, up and down, key hash, seed, key type and spread stay. Where slots cannot\nbe kept, nodes are numbered in the order in which they are listed."
 )]
 pub(crate) struct ConvertArgs {
     /// The cluster file

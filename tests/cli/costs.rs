@@ -77,15 +77,16 @@ fn a_million_steps_per_lookup_ask_too() {
     dir.ok("locate --cluster c.toml keys.txt -o out.csv --yes");
 }
 
-/// Ten million nodes: dx, jump and anchor work, and those on rings within the memory that they name beforehand.
+/// Ten million nodes, of which one more is no news: each cluster is described twice, and that is what takes the time.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "minutes with overflow checks; tests/run runs it optimized")]
-fn clusters_of_ten_million_nodes() {
+#[ignore = "two minutes; tests/run runs it with the large inputs"]
+fn dx_jump_and_anchor_take_ten_million_nodes() {
     let dir = Dir::new();
-    let rows = dir
-        .ok("compare --nodes 10000000 --join 1 --keys 100000 --json --algorithms dx,jump,anchor,multi-probe --yes")
-        .json();
-    for row in rows.as_array().expect("rows") {
-        assert_eq!((row["excess"].as_u64(), row["unplaced"].as_u64()), (Some(0), Some(0)), "{}", row["algorithm"]);
+    let run = dir.ok("compare --nodes 10000000 --join 1 --keys 100000 --algorithms dx,jump,anchor --quiet");
+    let rows: Vec<Vec<&str>> = run.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    for algorithm in ["dx", "jump", "anchor"] {
+        let row = rows.iter().find(|row| row.first() == Some(&algorithm)).unwrap_or_else(|| panic!("{}", run.shown()));
+        // Moved, in per cent, ideal, in per cent, excess.
+        assert_eq!((row[2], row[3], row[6]), ("0.00", "%", "0"), "{}", run.shown());
     }
 }
