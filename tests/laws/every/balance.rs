@@ -6,6 +6,9 @@ use rehome::{Cluster, Engine, Node};
 use super::{keys_for, kinds};
 use crate::twin::Random;
 
+/// Parameters by name.
+type Parameters<T> = &'static [(&'static str, T)];
+
 /// Nodes with the names of one trial among several, since a ring is what its names make it.
 fn named(trial: u32, count: u32) -> impl Iterator<Item = Node> {
     (0..count).map(move |number| Node::new(format!("node-{trial}-{number}")))
@@ -58,8 +61,7 @@ fn rings_are_as_even_as_their_closed_forms() {
     const NODES: u32 = 400;
     const KEYS: usize = 400_000;
     let throws = f64::from(NODES) / KEYS as f64;
-    type Set<'a> = &'a [(&'a str, u32)];
-    let forms: [(&str, Set<'_>, f64); 5] = [
+    let forms: [(&str, Parameters<u32>, f64); 5] = [
         ("ring", &[("tokens", 16)], 1.0 / 16.0),
         ("ring", &[("tokens", 128)], 1.0 / 128.0),
         ("lrh", &[("tokens", 16), ("window", 4)], 1.0 / 64.0),
@@ -117,7 +119,7 @@ fn weights_move_shares() {
     const KEYS: usize = 400_000;
     // The variance, relative to a share squared, that the share of a node with this weight and part of all has.
     type Chance = fn(f64) -> f64;
-    let subjects: [(&str, &[(&str, &str)], Chance); 7] = [
+    let subjects: [(&str, Parameters<&str>, Chance); 7] = [
         ("dx", &[], |_| 0.0),
         ("rendezvous", &[], |_| 0.0),
         ("ring", &[("tokens", "200")], |weight| 1.0 / (200.0 * weight)),
