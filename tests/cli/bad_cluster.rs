@@ -146,7 +146,7 @@ fn new_refuses_what_cannot_be() {
         ("cluster new c.toml --algorithm dx --slots 4294967296", &["the most is 2147483648"]),
         ("cluster new c.toml --algorithm dx-crc32c --slots 1073741824", &["the most is 1073741823"]),
         ("cluster new c.toml --algorithm dx --slots 0", &["at least one"]),
-        ("cluster new c.toml --algorithm dx --slots 2 --nodes 3", &["2 slots", "3 nodes"]),
+        ("cluster new c.toml --algorithm dx --slots 2 --nodes 3", &["slots = 2", "3 nodes"]),
         ("cluster new c.toml --algorithm dx --slots 2147483648 --nodes 1", &["too sparse"]),
         ("cluster new c.toml --algorithm dx --node a --node a", &["\"a\"", "must differ"]),
         ("cluster new c.toml --algorithm dx --hash crc32 --seed 1", &["crc32", "seed"]),
@@ -175,6 +175,6 @@ fn more_nodes_than_any_cluster_holds_are_refused_at_once() {
     let dir = Dir::new();
     // Four billion names would not fit into memory: the number must be looked at first.
     let run = dir.sh("ulimit -v 2000000; rehome cluster new c.toml --algorithm dx --slots 16 --nodes 4294967295");
-    run.fails(&["16 slots", "nodes"]);
+    run.fails(&["slots = 16", "4294967295 nodes"]);
     assert!(dir.names().is_empty(), "{:?}", dir.names());
 }
