@@ -75,7 +75,7 @@ fn slots() {
     assert!(sized("dx-crc32c", 12).is_ok());
 
     let full = builder("dx").slots(2).nodes(["a", "b", "c"].map(Node::new)).build();
-    refused(full, &["2 slots", "\"c\"", "more slots"]);
+    refused(full, &["slots = 2", "\"c\"", "make slots at least"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod balance;
 mod changes;
+#[cfg(feature = "io")]
 mod files;
 mod lists;
 
