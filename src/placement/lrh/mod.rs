@@ -12,7 +12,7 @@
 //! A lookup walks the tokens of its window: C and a few more, where a node comes twice.
 //!
 //! # Files
-//! `scalar.rs` is the literal function. The tokens are those of [`ring`](super::ring).
+//! `scalar.rs` is the literal function. The tokens are those of [`ring`].
 //!
 //! Source: Y. Guan, "Local Rendezvous Hashing", arXiv 2512.23434; `spec/placement.md`, "Rings".
 

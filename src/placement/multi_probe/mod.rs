@@ -9,7 +9,7 @@
 //! A lookup reads one token per probe, each found through an index.
 //!
 //! # Files
-//! `scalar.rs` is the literal function. The tokens are those of [`ring`](super::ring).
+//! `scalar.rs` is the literal function. The tokens are those of [`ring`].
 //!
 //! Source: B. Appleton, M. O'Reilly, "Multi-Probe Consistent Hashing", arXiv 1505.00062; `spec/placement.md`, "Rings".
 
