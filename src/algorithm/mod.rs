@@ -206,6 +206,11 @@ impl Algorithm {
         })
     }
 
+    /// Its parameter of this kind; none if it has no such parameter.
+    pub fn parameter_of(&self, kind: ParameterKind) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.kind == kind)
+    }
+
     /// Fails unless the algorithm has a preference list.
     pub(crate) fn need_list(&self) -> Result<()> {
         if self.list {

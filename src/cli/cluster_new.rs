@@ -126,7 +126,7 @@ pub(crate) fn run(args: NewArgs) -> Result<ExitCode, Failure> {
 
 /// Said before the names are made, of which there may be billions.
 fn check_room(algorithm: &Algorithm, args: &NewArgs) -> Result<(), Failure> {
-    let size = algorithm.parameters.iter().find(|parameter| parameter.kind == ParameterKind::Slots);
+    let size = algorithm.parameter_of(ParameterKind::Slots);
     let given = size.and_then(|parameter| args.parameters.number(parameter.name));
     let room = match algorithm.layout {
         Layout::Slots { most, .. } | Layout::Removals { most } => {

@@ -4,7 +4,7 @@ use super::parameters::Given;
 use super::removals::Removals;
 use super::slots::{SlotQueue, check_size};
 use super::{Cluster, Node};
-use crate::algorithm::{Algorithm, Layout, Parameter, ParameterKind, Removal, names_of};
+use crate::algorithm::{Algorithm, Layout, ParameterKind, Removal, names_of};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Cluster {
@@ -164,7 +164,7 @@ impl Cluster {
 
     /// The number of slots that a new cluster has.
     fn size(&self, given: &Given) -> Result<u32> {
-        let parameter = self.parameter_of(|kind| kind == ParameterKind::Slots);
+        let parameter = self.algorithm.parameter_of(ParameterKind::Slots);
         let size = match parameter {
             Some(parameter) => given.number(self.algorithm, parameter, self.nodes.len())?,
             None => 0,
@@ -178,11 +178,7 @@ impl Cluster {
 
     /// The order of free slots that was given.
     fn free_slots<'a>(&self, given: &'a Given) -> Option<&'a str> {
-        given.get(self.parameter_of(|kind| kind == ParameterKind::FreeSlots)?.name)
-    }
-
-    fn parameter_of(&self, is: impl Fn(ParameterKind) -> bool) -> Option<&'static Parameter> {
-        self.algorithm.parameters.iter().find(|parameter| is(parameter.kind))
+        given.get(self.algorithm.parameter_of(ParameterKind::FreeSlots)?.name)
     }
 
     /// Checks the slots that nodes name, and returns them in ascending order.
@@ -209,8 +205,7 @@ impl Cluster {
 }
 
 fn too_few(algorithm: &Algorithm, size: u32, name: &str) -> Error {
-    let what = algorithm.parameters.iter().find(|parameter| parameter.kind == ParameterKind::Slots);
-    let what = what.map_or("slots", |parameter| parameter.name);
+    let what = algorithm.parameter_of(ParameterKind::Slots).map_or("slots", |parameter| parameter.name);
     Error::invalid(
         format!("{} has {what} = {size}, too few for all nodes: none is left for {name:?}", algorithm.name),
         format!("make {what} at least the number of nodes"),

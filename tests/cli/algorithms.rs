@@ -3,7 +3,7 @@
 use rehome::algorithm::Layout;
 use rehome::{Algorithm, algorithms};
 
-use crate::support::{Dir, Table, small_integer_keys, text_keys};
+use crate::support::{Dir, Table, small_integer_keys};
 
 /// Integer keys below 2^32, which every algorithm takes.
 fn with_keys(count: u64) -> Dir {
@@ -129,23 +129,17 @@ fn plans_from_one_algorithm_to_another() {
 }
 
 #[test]
-fn replicas_zones_and_bounded_loads_where_there_is_a_list() {
-    let dir = Dir::new();
-    dir.write("keys.txt", text_keys(300));
-    dir.write("ids.txt", small_integer_keys(300));
+fn replicas_where_there_is_a_list() {
+    let dir = with_keys(300);
     for algorithm in algorithms() {
         let name = algorithm.name;
         dir.ok(&format!("cluster new c.toml --algorithm {name} --nodes 5 --force"));
-        let replicas = format!(
-            "locate --cluster c.toml {} --replicas 3",
-            if algorithm.list { "keys.txt" } else { "--key-type u32 ids.txt" }
-        );
+        let run = dir.run("locate --cluster c.toml --key-type u32 ids.txt --replicas 3");
         if !algorithm.list {
-            let listed = "dx, lrh, multi-probe, ring, rendezvous";
-            dir.run(&replicas).fails(&[name, listed]);
+            run.fails(&[name, "dx, lrh, multi-probe, ring, rendezvous"]);
             continue;
         }
-        let run = dir.ok(&replicas);
+        let run = run.succeeds();
         let table = Table::csv(&run.out);
         for ((first, second), third) in
             table.column("node_1").into_iter().zip(table.column("node_2")).zip(table.column("node_3"))

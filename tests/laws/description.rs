@@ -44,7 +44,7 @@ fn described() -> impl Strategy<Value = Cluster> {
     })
 }
 
-fn assert_same(a: &Cluster, b: &Cluster) {
+pub(crate) fn assert_same(a: &Cluster, b: &Cluster) {
     assert_eq!(a.algorithm(), b.algorithm());
     assert_eq!((a.hash(), a.seed(), a.key(), a.spread()), (b.hash(), b.seed(), b.key(), b.spread()));
     assert_eq!(a.is_weighted(), b.is_weighted());

@@ -40,7 +40,7 @@ pub(crate) fn check(from: &Cluster, to: &Cluster, changed: &str, change: Change,
 }
 
 /// The node is gone: each of its keys is on the second entry of its list.
-fn check_failover(from: &Cluster, to: &Cluster, gone: &str, keys: &[u64]) {
+pub(crate) fn check_failover(from: &Cluster, to: &Cluster, gone: &str, keys: &[u64]) {
     check(from, to, gone, Change::Loses, keys);
     // Without zones the second replica is the second entry of the list.
     let placement = from.placement().unwrap();

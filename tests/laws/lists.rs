@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use rehome::{Cluster, Engine, Node, NodeId, Spread};
 
-use crate::{cases, clusters, name, names, relisted, some_keys, words};
+use crate::{cases, clusters, name, names, relisted, some_keys, words, zone};
 
 fn replicas(cluster: &Cluster, keys: &[u64], r: usize) -> Vec<Vec<NodeId>> {
     let placement = cluster.placement().unwrap();
@@ -15,11 +15,6 @@ fn replicas(cluster: &Cluster, keys: &[u64], r: usize) -> Vec<Vec<NodeId>> {
         nodes
     };
     words(cluster, keys.into()).into_iter().map(of_word).collect()
-}
-
-/// The zone of a node; one without is a zone of its own.
-fn zone(node: &Node) -> (&str, bool) {
-    node.zone().map_or((node.name(), false), |zone| (zone, true))
 }
 
 proptest! {

@@ -93,10 +93,17 @@ fn names<'a>(cluster: &'a Cluster, keys: &[u64]) -> Vec<Option<&'a str>> {
     located(cluster, keys).into_iter().map(|node| name(cluster, node)).collect()
 }
 
-/// The same cluster with its nodes listed in another order, in the same slots.
+/// The same description with its nodes listed in another order, in the same slots.
 fn relisted(cluster: &Cluster, seed: u64) -> Cluster {
-    let mut nodes = cluster.nodes().to_vec();
-    Random::new(seed).shuffle(&mut nodes);
-    let builder = Cluster::builder(cluster.algorithm().name).unwrap().slots(u64::from(cluster.slots().size()));
-    builder.seed(cluster.seed()).hash(cluster.hash()).spread(cluster.spread()).nodes(nodes).build().unwrap()
+    let mut file = cluster.to_json();
+    // A file without nodes has no list of them.
+    if let Some(nodes) = file.get_mut("nodes") {
+        Random::new(seed).shuffle(nodes.as_array_mut().unwrap());
+    }
+    Cluster::from_json(&file.to_string()).unwrap()
+}
+
+/// The zone of a node; one without is a zone of its own.
+fn zone(node: &Node) -> (&str, bool) {
+    node.zone().map_or((node.name(), false), |zone| (zone, true))
 }

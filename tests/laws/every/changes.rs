@@ -7,10 +7,9 @@ use rehome::algorithm::{Moves, Removal, Weights};
 use rehome::plan::Summary;
 use rehome::{Algorithm, Cluster, Node};
 
-use super::lists::list;
 use super::{clusters_of, keys_for, kinds};
-use crate::disruption::{Change, check, tally};
-use crate::{cases, names, words};
+use crate::disruption::{Change, check, check_failover, tally};
+use crate::{cases, names};
 
 fn promises(algorithm: &Algorithm) -> bool {
     algorithm.moves == Moves::Least
@@ -59,16 +58,10 @@ proptest! {
         let mut to = from.clone();
         prop_assert!(to.set_up(node.name(), false).unwrap());
         let keys = keys_for(&from, seed, 500);
-        check(&from, &to, node.name(), Change::Loses, &keys);
         if from.algorithm().list {
-            let (before, after) = (names(&from, &keys), names(&to, &keys));
-            for ((word, before), after) in words(&from, (&keys).into()).into_iter().zip(before).zip(after) {
-                if before == Some(node.name()) {
-                    let list = list(&from, word);
-                    prop_assert_eq!(list[0], node.name());
-                    prop_assert_eq!(list.get(1).copied(), after);
-                }
-            }
+            check_failover(&from, &to, node.name(), &keys);
+        } else {
+            check(&from, &to, node.name(), Change::Loses, &keys);
         }
         // Coming up undoes it: it is the last that went down.
         prop_assert!(to.set_up(node.name(), true).unwrap());
@@ -104,47 +97,47 @@ fn moved(from: &Cluster, to: &Cluster) -> Summary {
     tally(from, to, &keys_for(from, 5, 100_000))
 }
 
-/// What moves beyond the least, as a share of all keys, stays below a bound, and the bound says something: without
-/// excess the law above would hold, and belong there.
-fn bounded(excess: f64, bound: f64, what: &str) {
+/// Clusters of those that move keys between others, and the bound on what share of all keys does. The specification
+/// measured 16.3 % moved against 9.1 % on 10 nodes, and 0.18 % against 0.10 % on 1000, for lrh.
+fn that_promise_less() -> impl Iterator<Item = (Cluster, f64)> {
+    let bounds = [("lrh", 0.10, 0.012), ("maglev", 0.05, 0.05), ("sach", 0.05, 0.05)];
+    bounds.into_iter().flat_map(|(name, at_10, at_100)| {
+        let algorithm = Algorithm::named(name).unwrap();
+        [(10, at_10), (100, at_100)].map(|(nodes, bound)| (plain(algorithm, nodes), bound))
+    })
+}
+
+/// What moves between others stays below a bound, and the bound says something: without excess the law above would hold,
+/// and belong there.
+fn bounded(from: &Cluster, to: &Cluster, bound: f64, change: &str) {
+    let summary = moved(from, to);
+    let excess = summary.excess as f64 / summary.keys as f64;
+    let what = format!("{}, {} nodes, one {change}", from.algorithm().name, from.nodes().len());
     println!("{what}: {:.2} % of the keys move between other nodes", 100.0 * excess);
     assert!(excess > 0.0 && excess < bound, "{what}: {excess}");
 }
 
-/// The specification measured 16.3 % moved against 9.1 % on 10 nodes, and 0.18 % against 0.10 % on 1000, for lrh.
 #[test]
 fn what_moves_between_others_when_a_node_joins() {
-    for (name, at_10, at_100) in [("lrh", 0.10, 0.012), ("maglev", 0.05, 0.05), ("sach", 0.05, 0.05)] {
-        let algorithm = Algorithm::named(name).unwrap();
-        for (nodes, bound) in [(10, at_10), (100, at_100)] {
-            let from = plain(algorithm, nodes);
-            let mut to = from.clone();
-            to.add(Node::new("new")).unwrap();
-            let summary = moved(&from, &to);
-            let excess = summary.excess as f64 / summary.keys as f64;
-            bounded(excess, bound, &format!("{name}, a node joins {nodes}"));
-        }
+    for (from, bound) in that_promise_less() {
+        let mut to = from.clone();
+        to.add(Node::new("new")).unwrap();
+        bounded(&from, &to, bound, "joins");
     }
 }
 
 /// A Maglev table is filled anew when a node is down; sach and lrh lose nothing then, and all three do when it leaves.
 #[test]
 fn what_moves_between_others_when_a_node_is_down_or_leaves() {
-    for (name, at_10, at_100) in [("lrh", 0.10, 0.012), ("maglev", 0.05, 0.05), ("sach", 0.05, 0.05)] {
-        let algorithm = Algorithm::named(name).unwrap();
-        for (nodes, bound) in [(10, at_10), (100, at_100)] {
-            let from = plain(algorithm, nodes);
-            let (mut down, mut left) = (from.clone(), from.clone());
-            down.set_up("node-3", false).unwrap();
-            left.remove(["node-3"]).unwrap();
-            let (down, left) = (moved(&from, &down), moved(&from, &left));
-            let share = |summary: &Summary| summary.excess as f64 / summary.keys as f64;
-            match name {
-                "maglev" => bounded(share(&down), bound, &format!("{name}, one of {nodes} is down")),
-                _ => assert_eq!(down.excess, 0, "{name}, one of {nodes} is down"),
-            }
-            bounded(share(&left), bound, &format!("{name}, one of {nodes} leaves"));
+    for (from, bound) in that_promise_less() {
+        let (mut down, mut left) = (from.clone(), from.clone());
+        down.set_up("node-3", false).unwrap();
+        left.remove(["node-3"]).unwrap();
+        match from.algorithm().name {
+            "maglev" => bounded(&from, &down, bound, "is down"),
+            name => assert_eq!(moved(&from, &down).excess, 0, "{name}, one of {} is down", from.nodes().len()),
         }
+        bounded(&from, &left, bound, "leaves");
     }
 }
 

@@ -7,11 +7,10 @@ use proptest::prelude::*;
 use rehome::{Algorithm, Cluster, Engine, Node, NodeId, Spread};
 
 use super::{clusters_of, eligible, keys_for, kinds};
-use crate::twin::Random;
-use crate::{cases, name, names, words};
+use crate::{cases, name, names, relisted, words, zone};
 
 /// The whole list of a word, by name.
-pub(super) fn list(cluster: &Cluster, word: u64) -> Vec<&str> {
+fn list(cluster: &Cluster, word: u64) -> Vec<&str> {
     let mut list = Vec::new();
     let mut visit = |node| {
         list.push(name(cluster, node).unwrap());
@@ -32,18 +31,6 @@ fn replicas<'c>(cluster: &'c Cluster, keys: &[u64], r: usize) -> Vec<Vec<&'c Nod
         found
     };
     nodes.chunks(r).map(found).collect()
-}
-
-/// The zone of a node; one without is a zone of its own.
-fn zone(node: &Node) -> (&str, bool) {
-    node.zone().map_or((node.name(), false), |zone| (zone, true))
-}
-
-/// The same description with the nodes listed in another order.
-fn relisted(cluster: &Cluster, seed: u64) -> Cluster {
-    let mut file = cluster.to_json();
-    Random::new(seed).shuffle(file["nodes"].as_array_mut().unwrap());
-    Cluster::from_json(&file.to_string()).unwrap()
 }
 
 proptest! {
