@@ -11,6 +11,7 @@ use rehome::error::printable;
 use rehome::io::KeyChunk;
 use rehome::plan::balance;
 use rehome::{Cluster, Error, Result};
+use serde::Serialize;
 
 use super::failure::Failure;
 use super::input::{InputArgs, Reading, warn_unplaced};
@@ -75,7 +76,7 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
     }
     let bytes = sized.then_some(&bytes);
     let text = if args.run.json {
-        json(&cluster, report.keys, &keys, bytes, bad)
+        json(&cluster, report.keys, &keys, bytes, bad)?
     } else {
         table(&cluster, report.keys, &keys, bytes)
     };
@@ -83,23 +84,35 @@ pub(crate) fn run(args: CountArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(if bad > 0 { 3 } else { 0 }))
 }
 
-fn json(cluster: &Cluster, total: u64, keys: &Counts, bytes: Option<&Counts>, bad: u64) -> String {
-    let nodes: Vec<_> = (0..)
-        .zip(cluster.nodes())
-        .map(|(index, node): (usize, _)| {
-            let mut row = serde_json::json!({ "name": node.name(), "keys": keys.per_node[index] });
-            if let Some(bytes) = bytes {
-                row["bytes"] = bytes.per_node[index].into();
-            }
-            row
-        })
-        .collect();
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Sums<'c> {
+    keys: u64,
+    unplaced: u64,
+    bad_rows: u64,
+    max_over_avg: Option<f64>,
+    cv: Option<f64>,
+    nodes: Vec<Row<'c>>,
+}
+
+/// A node of [`Sums`]: written from where its name lies, since there may be millions.
+#[derive(Serialize)]
+struct Row<'c> {
+    name: &'c str,
+    keys: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+}
+
+fn json(cluster: &Cluster, total: u64, keys: &Counts, bytes: Option<&Counts>, bad: u64) -> Result<String> {
+    let mut nodes = Vec::with_capacity(cluster.nodes().len());
+    for (index, node) in cluster.nodes().iter().enumerate() {
+        let bytes = bytes.map(|bytes| bytes.per_node[index]);
+        nodes.push(Row { name: node.name(), keys: keys.per_node[index], bytes });
+    }
     let (max_over_avg, cv) = balance(total, &loads(cluster, keys)).unzip();
-    let sums = serde_json::json!({
-        "keys": total, "unplaced": keys.unplaced, "bad_rows": bad,
-        "max_over_avg": max_over_avg, "cv": cv, "nodes": nodes,
-    });
-    format!("{sums:#}\n")
+    let sums = Sums { keys: total, unplaced: keys.unplaced, bad_rows: bad, max_over_avg, cv, nodes };
+    Ok(serde_json::to_string_pretty(&sums).map_err(Error::syntax)? + "\n")
 }
 
 fn table(cluster: &Cluster, total: u64, keys: &Counts, bytes: Option<&Counts>) -> String {
