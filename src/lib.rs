@@ -28,12 +28,14 @@
 pub mod algorithm;
 mod clock;
 pub mod cluster;
+pub mod cpu;
 pub mod engine;
 pub mod error;
 pub mod hash;
 #[cfg(feature = "io")]
 pub mod io;
 mod keys;
+mod lanes;
 pub mod measure;
 pub mod placement;
 pub mod plan;

@@ -3,6 +3,7 @@
 mod twin;
 
 use rehome::hash::{KeyHash, KeyHasher};
+use rehome::placement::Words;
 use rehome::{Cluster, Engine, Key, KeyBuffer, Keys, Node, NodeId, Placement, Spread};
 use twin::{Crc32c, FULL, NONE, Order, Random};
 
@@ -84,7 +85,7 @@ fn check_integers(placement: &Placement, keys: &[u64]) {
     let mut words = vec![0; keys.len()];
     hasher.words(Keys::from(keys), &mut words).unwrap();
     let mut nodes = vec![NodeId::NONE; keys.len()];
-    placement.lookup().locate_integers(keys, hasher.mixed_integers().unwrap(), &mut nodes);
+    placement.lookup().locate_batch(Words::OfIntegers { keys, mixed: hasher.mixed_integers().unwrap() }, &mut nodes);
     assert_eq!(nodes, twin::batch(placement, &words));
 }
 

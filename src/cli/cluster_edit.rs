@@ -208,7 +208,7 @@ fn moved_between_others(before: &Cluster, after: &Cluster) -> Result<Option<Stri
     let words: Vec<u64> = (0..SAMPLE as u64).map(rehome::hash::fmix64).collect();
     let nodes = |cluster: &Cluster| -> Result<Vec<NodeId>> {
         let mut nodes = vec![NodeId::NONE; words.len()];
-        cluster.placement()?.lookup().locate_batch(&words, &mut nodes);
+        cluster.placement()?.lookup().locate_batch((&words).into(), &mut nodes);
         Ok(nodes)
     };
     let (from, to) = (nodes(before)?, nodes(after)?);

@@ -7,7 +7,7 @@ use super::backend::{Chunk, Counts, Done, Job, NodeSpace, Want};
 use crate::clock::{Cost, Stopwatch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::Keys;
-use crate::placement::{NodeId, Placement};
+use crate::placement::{NodeId, Placement, Words};
 
 /// Keys of a strip: enough that a kernel's start costs nothing, few enough for the second-level cache.
 const STRIP: usize = 16_384;
@@ -82,8 +82,8 @@ impl Strips<'_> {
                         placement.replicas(*word, nodes)?;
                     }
                 }
-                (_, Some((integers, mixed))) => placement.lookup().locate_integers(integers, mixed, nodes),
-                (_, None) => placement.lookup().locate_batch(words, nodes),
+                (_, Some((keys, mixed))) => placement.lookup().locate_batch(Words::OfIntegers { keys, mixed }, nodes),
+                (_, None) => placement.lookup().locate_batch(Words::Known(words), nodes),
             }
             if let Some(counts) = self.counts.get_mut(side) {
                 nodes.iter().for_each(|node| counts.add(*node, 1));

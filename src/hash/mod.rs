@@ -5,6 +5,7 @@
 //!
 //! Source: `spec/placement.md`, "Keys and digests" and "The probe sequence".
 
+pub(crate) mod lanes;
 mod mix;
 mod murmur3;
 mod probe;

@@ -30,7 +30,9 @@ pub mod rendezvous;
 mod replicas;
 pub mod ring;
 pub mod sach;
+mod words;
 
+use std::any::Any;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -38,38 +40,25 @@ use std::sync::Arc;
 pub use estimate::Estimate;
 pub use hashed_node::HashedNode;
 pub use node_id::NodeId;
+pub use words::Words;
 
 use crate::cluster::{Cluster, Spread};
 use crate::error::Result;
-use crate::hash::{KeyHasher, fmix64};
+use crate::hash::KeyHasher;
 use crate::keys::Key;
 use replicas::Zones;
 
 /// What an algorithm compiles a cluster to.
-pub trait Locate: Send + Sync + fmt::Debug {
+pub trait Locate: Any + Send + Sync + fmt::Debug {
     /// The node of a word, [`NodeId::NONE`] if it has none, and the search length: how many probes it took.
     ///
     /// This is the literal function; [`locate_batch`](Self::locate_batch) must agree with it on every word.
     fn locate(&self, word: u64) -> (NodeId, u64);
 
-    /// The nodes of many words: `nodes[i]` is the node of `words[i]`. Both slices have one length.
-    fn locate_batch(&self, words: &[u64], nodes: &mut [NodeId]) {
-        for (node, word) in nodes.iter_mut().zip(words) {
-            *node = self.locate(*word).0;
-        }
-    }
-
-    /// The nodes of integer keys whose words are `fmix64(key ^ mixed)`. Both slices have one length.
-    ///
-    /// Equals [`locate_batch`](Self::locate_batch) of those words; a kernel that makes them as it goes saves a pass.
-    fn locate_integers(&self, keys: &[u64], mixed: u64, nodes: &mut [NodeId]) {
-        let mut words = [0; 512];
-        for (keys, nodes) in keys.chunks(words.len()).zip(nodes.chunks_mut(512)) {
-            let words = &mut words[..keys.len()];
-            for (word, key) in words.iter_mut().zip(keys) {
-                *word = fmix64(key ^ mixed);
-            }
-            self.locate_batch(words, nodes);
+    /// The nodes of many words: `nodes[i]` is the node of word `i`. Both have one length.
+    fn locate_batch(&self, words: Words<'_>, nodes: &mut [NodeId]) {
+        for (index, node) in nodes.iter_mut().enumerate() {
+            *node = self.locate(words.get(index)).0;
         }
     }
 

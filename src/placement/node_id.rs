@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use bytemuck::TransparentWrapper;
+
 /// A node, as its position in [`Cluster::nodes`](crate::Cluster::nodes) of the cluster that was compiled.
 ///
 /// Positions of different clusters have nothing to do with each other: match nodes by name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TransparentWrapper)]
 #[repr(transparent)]
 pub struct NodeId(u32);
 
@@ -22,6 +24,12 @@ impl NodeId {
     #[inline(always)]
     pub(crate) const fn raw(self) -> u32 {
         self.0
+    }
+
+    /// Nodes as kernels write them: their positions as numbers.
+    #[inline(always)]
+    pub(crate) fn raw_slice_mut(nodes: &mut [Self]) -> &mut [u32] {
+        Self::peel_slice_mut(nodes)
     }
 
     /// The position, or none for [`NONE`](Self::NONE).

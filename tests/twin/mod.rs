@@ -212,7 +212,7 @@ pub(crate) fn slots(placement: &Placement, nodes: &[NodeId]) -> Vec<u32> {
 /// The nodes of many words by the kernel.
 pub(crate) fn batch(placement: &Placement, words: &[u64]) -> Vec<NodeId> {
     let mut nodes = vec![NodeId::NONE; words.len()];
-    placement.lookup().locate_batch(words, &mut nodes);
+    placement.lookup().locate_batch(words.into(), &mut nodes);
     nodes
 }
 

@@ -17,22 +17,13 @@
 
 use super::scalar::Accept;
 use crate::hash::{fmix64, halves, keep_scalar, mix32};
-use crate::placement::NodeId;
+use crate::placement::{NodeId, Words};
 
 /// Keys of a block: more make the ends of rounds rarer, fewer keep the worklist in the first-level cache.
 const BLOCK: usize = 1024;
 
 /// A worklist this short is finished key by key: a round costs more than the mispredicted ends.
 const SHORT: usize = 8;
-
-/// Where the digests of a batch come from.
-#[derive(Clone, Copy)]
-pub(super) enum Digests<'a> {
-    /// They are there.
-    Known(&'a [u64]),
-    /// They are `fmix64(key ^ mixed)`, made on the way.
-    OfIntegers { keys: &'a [u64], mixed: u64 },
-}
 
 /// The keys of a block that were refused so far: entry i of each column.
 struct Worklist {
@@ -44,14 +35,14 @@ struct Worklist {
 }
 
 /// `nodes[i]` becomes the *slot* of key i, as a number, with `PER_ROUND` words tried per key and round.
-pub(super) fn slots_of<A: Accept, const PER_ROUND: usize>(digests: Digests<'_>, nodes: &mut [NodeId], accept: &A) {
+pub(super) fn slots_of<A: Accept, const PER_ROUND: usize>(words: Words<'_>, nodes: &mut [NodeId], accept: &A) {
     if !accept.any() {
         nodes.fill(NodeId::NONE);
         return;
     }
-    match digests {
-        Digests::Known(words) => blocks::<A, PER_ROUND>(words, |word| word, nodes, accept),
-        Digests::OfIntegers { keys, mixed } => {
+    match words {
+        Words::Known(words) => blocks::<A, PER_ROUND>(words, |word| word, nodes, accept),
+        Words::OfIntegers { keys, mixed } => {
             blocks::<A, PER_ROUND>(keys, |key| fmix64(key ^ mixed), nodes, accept);
         }
     }
@@ -164,15 +155,15 @@ fn finish(mut x: u32, b: u32, accept: &impl Accept) -> NodeId {
 
 /// The slots of keys where every slot is up: the first word decides.
 #[inline(never)]
-pub(super) fn first_slots(digests: Digests<'_>, nodes: &mut [NodeId], slots: u32) {
+pub(super) fn first_slots(words: Words<'_>, nodes: &mut [NodeId], slots: u32) {
     let mask = slots - 1;
-    match digests {
-        Digests::Known(words) => {
+    match words {
+        Words::Known(words) => {
             for (word, node) in words.iter().zip(nodes) {
                 *node = NodeId::new(halves(*word).0 & mask);
             }
         }
-        Digests::OfIntegers { keys, mixed } => {
+        Words::OfIntegers { keys, mixed } => {
             for (key, node) in keys.iter().zip(nodes) {
                 let word = fmix64(key ^ mixed);
                 *node = NodeId::new(halves(word).0 & mask);

@@ -26,15 +26,25 @@ impl DxCrc32c {
     pub(super) fn compile(cluster: &Cluster) -> Self {
         Self { slots: cluster.slots().size(), map: SlotMap::of(cluster) }
     }
+
+    /// The slots and the nodes in them.
+    pub fn map(&self) -> &SlotMap {
+        &self.map
+    }
+
+    /// The slot of a word and the search length.
+    pub(crate) fn search(&self, word: u64) -> (Option<u32>, u64) {
+        // Without any active slot every search runs to its end: say so without running it.
+        if self.map.active() == 0 {
+            return (None, 4 * u64::from(self.slots));
+        }
+        search(halves(word).0, self.slots, |slot| self.map.is_active(slot))
+    }
 }
 
 impl Locate for DxCrc32c {
     fn locate(&self, word: u64) -> (NodeId, u64) {
-        // Without any active slot every search runs to its end: say so without running it.
-        if self.map.active() == 0 {
-            return (NodeId::NONE, 4 * u64::from(self.slots));
-        }
-        let (slot, length) = search(halves(word).0, self.slots, |slot| self.map.is_active(slot));
+        let (slot, length) = self.search(word);
         (slot.map_or(NodeId::NONE, |slot| self.map.node(slot)), length)
     }
 

@@ -9,13 +9,14 @@
 //! A lookup takes slots / (sum of the eligible weights) probes on average, geometrically distributed.
 //!
 //! # Files
-//! `scalar.rs` is the literal function; `block.rs` runs many keys through it at once; `crc32c.rs` is the authors' own
-//! variant; `slot_map.rs` turns slots into nodes.
+//! `scalar.rs` is the literal function; `block.rs` runs many keys through it at once, `lanes/` as many in vector registers;
+//! `crc32c.rs` is the authors' own variant; `slot_map.rs` turns slots into nodes.
 //!
 //! Source: C. Dong, F. Wang, D. Feng, "DxHash", arXiv 2107.07930; `spec/placement.md`, "DxHash".
 
 mod block;
 mod crc32c;
+pub(crate) mod lanes;
 pub mod scalar;
 mod slot_map;
 
@@ -24,10 +25,9 @@ use std::ops::ControlFlow;
 pub use crc32c::DxCrc32c;
 pub use slot_map::SlotMap;
 
-use super::{Estimate, Locate, NodeId};
+use super::{Estimate, Locate, NodeId, Words};
 use crate::cluster::Cluster;
 use crate::error::{ErrorKind, Result};
-use block::Digests;
 use scalar::{Accept, Thresholds, search};
 
 /// Fails if searches would take too long.
@@ -92,22 +92,22 @@ impl Dx {
     }
 
     /// Chooses the form of the batch loop by how many slots there are and how many are up.
-    fn locate_many(&self, digests: Digests<'_>, nodes: &mut [NodeId]) {
+    fn locate_many(&self, words: Words<'_>, nodes: &mut [NodeId]) {
         match (&self.thresholds, self.map.bytes()) {
-            (None, _) if self.map.is_full() => block::first_slots(digests, nodes, self.map.slots()),
-            (None, Some(bytes)) => self.locate_slots::<3>(digests, nodes, &bytes),
-            (None, None) => self.locate_slots::<2>(digests, nodes, &self.map),
-            (Some(thresholds), _) => self.locate_slots::<2>(digests, nodes, thresholds),
+            (None, _) if self.map.is_full() => block::first_slots(words, nodes, self.map.slots()),
+            (None, Some(bytes)) => self.locate_slots::<3>(words, nodes, &bytes),
+            (None, None) => self.locate_slots::<2>(words, nodes, &self.map),
+            (Some(thresholds), _) => self.locate_slots::<2>(words, nodes, thresholds),
         }
         self.map.slots_to_nodes(nodes);
     }
 
     /// Chooses how many words a round tries per key: `MOST` where few slots are up (`benches/dx.rs`).
-    fn locate_slots<const MOST: usize>(&self, digests: Digests<'_>, nodes: &mut [NodeId], accept: &impl Accept) {
+    fn locate_slots<const MOST: usize>(&self, words: Words<'_>, nodes: &mut [NodeId], accept: &impl Accept) {
         match self.mean_search {
-            ..2.5 => block::slots_of::<_, 1>(digests, nodes, accept),
-            2.5..6.0 => block::slots_of::<_, 2>(digests, nodes, accept),
-            _ => block::slots_of::<_, MOST>(digests, nodes, accept),
+            ..2.5 => block::slots_of::<_, 1>(words, nodes, accept),
+            2.5..6.0 => block::slots_of::<_, 2>(words, nodes, accept),
+            _ => block::slots_of::<_, MOST>(words, nodes, accept),
         }
     }
 
@@ -115,7 +115,25 @@ impl Dx {
     pub fn map(&self) -> &SlotMap {
         &self.map
     }
+
+    /// The acceptance thresholds, if any eligible weight is below 1.
+    pub fn thresholds(&self) -> Option<&Thresholds> {
+        self.thresholds.as_ref()
+    }
+
+    /// The mean search length.
+    pub fn mean_search(&self) -> f64 {
+        self.mean_search
+    }
+
+    /// Whether the first word decides: every slot is up, and none has a weight below 1.
+    pub fn is_full(&self) -> bool {
+        self.thresholds.is_none() && self.map.is_full()
+    }
 }
+
+/// As many slots go into vector registers.
+pub(crate) const FEW_SLOTS: u32 = 1024;
 
 impl Locate for Dx {
     fn locate(&self, word: u64) -> (NodeId, u64) {
@@ -126,12 +144,8 @@ impl Locate for Dx {
         found.map_or((NodeId::NONE, 0), |(slot, length)| (self.map.node(slot), length))
     }
 
-    fn locate_batch(&self, words: &[u64], nodes: &mut [NodeId]) {
-        self.locate_many(Digests::Known(words), nodes);
-    }
-
-    fn locate_integers(&self, keys: &[u64], mixed: u64, nodes: &mut [NodeId]) {
-        self.locate_many(Digests::OfIntegers { keys, mixed }, nodes);
+    fn locate_batch(&self, words: Words<'_>, nodes: &mut [NodeId]) {
+        self.locate_many(words, nodes);
     }
 
     fn prefer(&self, word: u64, visit: &mut dyn FnMut(NodeId) -> ControlFlow<()>) -> Result<()> {

@@ -110,7 +110,7 @@ pub struct Thresholds {
     /// Threshold - 1, so that 65536 fits; meaningless where the slot is not eligible.
     less_one: Box<[u16]>,
     /// One bit per slot: threshold above 0.
-    eligible: Box<[u64]>,
+    eligible: Box<[u32]>,
     any: bool,
 }
 
@@ -121,15 +121,25 @@ impl Thresholds {
     /// If a slot is not below `slots`.
     pub fn new(slots: u32, thresholds: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut less_one = vec![0; slots as usize].into_boxed_slice();
-        let mut eligible = vec![0; (slots as usize).div_ceil(64)].into_boxed_slice();
+        let mut eligible = bit_array(slots, std::iter::empty());
         let mut any = false;
         for (slot, threshold) in thresholds {
             let Some(less) = threshold.checked_sub(1) else { continue };
             less_one[slot as usize] = u16::try_from(less).unwrap_or(u16::MAX);
-            eligible[slot as usize / 64] |= 1 << (slot % 64);
+            eligible[slot as usize / 32] |= 1 << (slot % 32);
             any = true;
         }
         Self { less_one, eligible, any }
+    }
+
+    /// A bit per slot, set where the threshold is above 0.
+    pub(crate) fn eligible(&self) -> &[u32] {
+        &self.eligible
+    }
+
+    /// The thresholds less one; meaningless where [`eligible`](Self::eligible) has no bit.
+    pub(crate) fn less_one(&self) -> &[u16] {
+        &self.less_one
     }
 
     /// The bytes that a lookup may touch.
@@ -146,7 +156,7 @@ impl Accept for Thresholds {
     #[inline(always)]
     fn test(&self, word: u32, b: u32) -> (u32, bool) {
         let slot = word & mask(self.less_one.len());
-        let eligible = self.eligible[slot as usize / 64] >> (slot % 64) & 1 == 1;
+        let eligible = self.eligible[slot as usize / 32] >> (slot % 32) & 1 == 1;
         (slot, eligible & (mix32(word ^ b) >> 16 <= u32::from(self.less_one[slot as usize])))
     }
 
@@ -162,11 +172,25 @@ pub(super) fn mask(slots: usize) -> u32 {
     (slots as u32).wrapping_sub(1)
 }
 
+/// A bit per slot, those of `set` set: a power of two of words, at least two.
+///
+/// # Panics
+/// If a slot is not below `slots`.
+pub(super) fn bit_array(slots: u32, set: impl Iterator<Item = u32>) -> Box<[u32]> {
+    let words = (slots as usize).div_ceil(32).next_power_of_two().max(2);
+    let mut bits = vec![0; words].into_boxed_slice();
+    for slot in set {
+        assert!(slot < slots, "slot {slot} of {slots}");
+        bits[slot as usize / 32] |= 1 << (slot % 32);
+    }
+    bits
+}
+
 /// The first bit that is set at or behind `first`.
-pub(super) fn next_bit(words: &[u64], first: u32) -> Option<u32> {
-    let index = first as usize / 64;
-    let rest = words.get(index)? & (u64::MAX << (first % 64));
-    let found = |(index, word): (usize, u64)| u32::try_from(index * 64).ok().map(|base| base + word.trailing_zeros());
+pub(super) fn next_bit(words: &[u32], first: u32) -> Option<u32> {
+    let index = first as usize / 32;
+    let rest = words.get(index)? & (u32::MAX << (first % 32));
+    let found = |(index, word): (usize, u32)| u32::try_from(index * 32).ok().map(|base| base + word.trailing_zeros());
     if rest != 0 {
         return found((index, rest));
     }

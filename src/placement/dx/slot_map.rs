@@ -1,6 +1,6 @@
 //! From slots to nodes: the bit array of active slots, and which node is in each.
 
-use super::scalar::{Accept, mask, next_bit};
+use super::scalar::{Accept, bit_array, mask, next_bit};
 use crate::cluster::Cluster;
 use crate::placement::NodeId;
 
@@ -12,7 +12,8 @@ use crate::placement::NodeId;
 #[derive(Debug)]
 pub struct SlotMap {
     slots: u32,
-    bits: Box<[u64]>,
+    /// A power of two of words, at least two, so that lanes read it as a table and ranks in pairs.
+    bits: Box<[u32]>,
     /// For few slots, 1 for each active one as a byte: less work per probe, and still in the first-level cache.
     bytes: Option<Box<[u8]>>,
     active: u64,
@@ -27,7 +28,7 @@ enum Nodes {
     /// Node i is in slot i.
     SlotNumbers,
     Ranked {
-        /// For every word of bits, how many bits are set before it.
+        /// For every pair of words of bits, how many bits are set before it.
         before: Box<[u32]>,
         /// The eligible nodes in the order of their slots.
         in_order: Box<[NodeId]>,
@@ -44,18 +45,15 @@ impl SlotMap {
 
     /// From (slot, node) pairs in ascending order of slots.
     fn new(slots: u32, in_order: &[(u32, u32)]) -> Self {
-        let mut bits = vec![0_u64; (slots as usize).div_ceil(64)].into_boxed_slice();
-        for (slot, _) in in_order {
-            bits[*slot as usize / 64] |= 1 << (slot % 64);
-        }
+        let bits = bit_array(slots, in_order.iter().map(|(slot, _)| *slot));
         let nodes = if in_order.iter().all(|(slot, node)| slot == node) {
             Nodes::SlotNumbers
         } else {
             let mut count = 0;
-            let mut before = Vec::with_capacity(bits.len());
-            for word in &bits {
+            let mut before = Vec::with_capacity(bits.len() / 2);
+            for [low, high] in bits.as_chunks().0 {
                 before.push(count);
-                count += word.count_ones();
+                count += low.count_ones() + high.count_ones();
             }
             let before = before.into_boxed_slice();
             Nodes::Ranked { before, in_order: in_order.iter().map(|(_, node)| NodeId::new(*node)).collect() }
@@ -71,6 +69,11 @@ impl SlotMap {
     /// The number of slots.
     pub fn slots(&self) -> u32 {
         self.slots
+    }
+
+    /// A bit per slot, set where it is active: a power of two of words, at least two.
+    pub(crate) fn bits(&self) -> &[u32] {
+        &self.bits
     }
 
     /// The number of active slots.
@@ -94,7 +97,7 @@ impl SlotMap {
     /// If there is no such slot.
     #[inline(always)]
     pub fn is_active(&self, slot: u32) -> bool {
-        self.bits[slot as usize / 64] >> (slot % 64) & 1 == 1
+        self.bits[slot as usize / 32] >> (slot % 32) & 1 == 1
     }
 
     /// The node in an active slot.
@@ -107,7 +110,7 @@ impl SlotMap {
     }
 
     /// Turns active slots, held as node numbers, into their nodes; NONE stays.
-    pub(super) fn slots_to_nodes(&self, slots: &mut [NodeId]) {
+    pub(crate) fn slots_to_nodes(&self, slots: &mut [NodeId]) {
         if let Nodes::Ranked { before, in_order } = &self.nodes {
             for node in slots {
                 if let Some(slot) = node.index().and_then(|slot| u32::try_from(slot).ok()) {
@@ -119,9 +122,10 @@ impl SlotMap {
 
     #[inline(always)]
     fn ranked(&self, before: &[u32], in_order: &[NodeId], slot: u32) -> NodeId {
-        let word = slot as usize / 64;
-        let lower = self.bits[word] & ((1 << (slot % 64)) - 1);
-        in_order[(before[word] + lower.count_ones()) as usize]
+        let pair = slot as usize / 64;
+        let bits = u64::from(self.bits[2 * pair + 1]) << 32 | u64::from(self.bits[2 * pair]);
+        let lower = bits & ((1 << (slot % 64)) - 1);
+        in_order[(before[pair] + lower.count_ones()) as usize]
     }
 
     /// The bytes that a lookup may touch.

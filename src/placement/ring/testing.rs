@@ -158,7 +158,7 @@ pub(in crate::placement) fn assert_nodes(lookup: &dyn Locate, vectors: &Value, g
     let (digests, golden) = (numbers(&vectors["digest"]), node_list(golden));
     assert_eq!(golden.len(), count.unwrap_or(digests.len()));
     let mut nodes = vec![NodeId::NONE; digests.len()];
-    lookup.locate_batch(&digests, &mut nodes);
+    lookup.locate_batch((&digests).into(), &mut nodes);
     assert_eq!(nodes[..golden.len()], golden);
     for (digest, node) in digests.iter().zip(golden) {
         assert_eq!(list_of(lookup, *digest, 1), [node]);

@@ -41,7 +41,7 @@ fn look_up(cluster: &Cluster) {
     let placement = cluster.placement().expect("what passed the check compiles");
     let words: Vec<u64> = (0..100).map(rehome::hash::fmix64).collect();
     let mut nodes = vec![NodeId::NONE; words.len()];
-    placement.lookup().locate_batch(&words, &mut nodes);
+    placement.lookup().locate_batch((&words[..]).into(), &mut nodes);
     for (word, node) in words.iter().zip(nodes) {
         assert_eq!(placement.lookup().locate(*word).0, node);
         assert!(node.index().is_none_or(|index| cluster.nodes()[index].is_eligible()));
